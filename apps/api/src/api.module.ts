@@ -1,0 +1,54 @@
+import { Module, type DynamicModule, type Provider } from '@nestjs/common';
+import { APP_FILTER, APP_PIPE } from '@nestjs/core';
+import { Database, ItemRepository, ReferenceRepository, SchemaRepository } from '@app/database';
+import { connectRedis, CreateQueue, ReplySubscriber } from '@app/queue';
+import { provide, type ApiConfig, type Logger } from '@app/runtime';
+import { API_CONFIG } from './api-config.js';
+import { HealthController } from './health/health.controller.js';
+import { ApiReadiness } from './health/readiness.js';
+import { CreateInputPipe } from './items/create-input.pipe.js';
+import { CreateItemGateway } from './items/create-item.gateway.js';
+import { ItemsController } from './items/items.controller.js';
+import { ItemsService } from './items/items.service.js';
+import { ErrorFilter } from './orpc/error.filter.js';
+import { InputPipe } from './orpc/input.pipe.js';
+
+/** Reads are answered, or refused with 503, within 2 s. */
+const READS = { serverSelectionMs: 1500, socketMs: 5000, readMs: 1900 };
+
+/** The only wiring of the API process. */
+@Module({})
+export class ApiModule {
+  static with(config: ApiConfig, logger: Logger): DynamicModule {
+    const report = (line: string): void => {
+      logger.warn(line);
+    };
+    const providers: Provider[] = [
+      { provide: API_CONFIG, useValue: config },
+      { provide: Database, useFactory: () => new Database({ uri: config.mongodbUri, ...READS }) },
+      provide(SchemaRepository, Database),
+      provide(ItemRepository, Database),
+      provide(ReferenceRepository, Database),
+      {
+        provide: CreateQueue,
+        useFactory: () => new CreateQueue(connectRedis(config.redisUrl, 'producer', report), config.queuePrefix),
+      },
+      {
+        provide: ReplySubscriber,
+        useFactory: () => new ReplySubscriber(connectRedis(config.redisUrl, 'subscriber', report), config.queuePrefix),
+      },
+      {
+        provide: CreateItemGateway,
+        inject: [CreateQueue, ReplySubscriber, ItemRepository],
+        useFactory: (queue: CreateQueue, replies: ReplySubscriber, items: ItemRepository) =>
+          new CreateItemGateway(queue, replies, items, config),
+      },
+      provide(ApiReadiness, Database, SchemaRepository, CreateQueue),
+      CreateInputPipe,
+      ItemsService,
+      { provide: APP_PIPE, useClass: InputPipe },
+      { provide: APP_FILTER, useValue: new ErrorFilter(logger) },
+    ];
+    return { module: ApiModule, controllers: [ItemsController, HealthController], providers };
+  }
+}

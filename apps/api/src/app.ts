@@ -1,0 +1,85 @@
+import type { Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { INestApplication } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { checkMongodbUri, Database } from '@app/database';
+import { checkRedisUrl, CreateQueue, ReplySubscriber } from '@app/queue';
+import { nestLogger, type ApiConfig, type Logger, type Stoppable } from '@app/runtime';
+import { ApiModule } from './api.module.js';
+import { ApiReadiness } from './health/readiness.js';
+import { CreateItemGateway } from './items/create-item.gateway.js';
+import { OrpcAdapter, type Patience } from './orpc/orpc.adapter.js';
+
+/** A running API. */
+export interface Api extends Stoppable {
+  /** The port it listens on. */
+  port: number;
+}
+
+/** Load balancers need a moment to see that the process is not ready any more; it serves until then. */
+const DRAIN_MS = 500;
+/** Since the signal: creates that still wait get their answer now. */
+const ABANDON_AFTER_MS = 7000;
+const HANG_UP_EVERY_MS = 500;
+
+/**
+ * Boots the API and listens. MongoDB and Redis may be away: the process connects when they come, and
+ * is ready from then on. `patience` is for tests of slow clients.
+ */
+export async function createApp(config: ApiConfig, logger: Logger, patience?: Patience): Promise<Api> {
+  checkMongodbUri(config.mongodbUri);
+  checkRedisUrl(config.redisUrl);
+  const adapter = new OrpcAdapter(config.maxBodyBytes, patience);
+  const app = await NestFactory.create(ApiModule.with(config, logger), adapter, {
+    bodyParser: false,
+    logger: nestLogger(logger),
+    abortOnError: false,
+  });
+  void app.get(Database).connect((line) => {
+    logger.warn(line);
+  });
+  const server = app.getHttpServer() as Server;
+  const unanswered = watchUnanswered(server);
+  await app.listen(config.port, config.host);
+  const { port } = server.address() as AddressInfo;
+  logger.info({ port }, 'listening');
+  const stop = (): Promise<void> => {
+    adapter.drain();
+    // These came before the adapter began to ask clients to connect anew, and are answered after.
+    for (const response of unanswered) if (!response.headersSent) response.setHeader('Connection', 'close');
+    return shutDown(app, adapter, unanswered);
+  };
+  return { port, logger, stop };
+}
+
+/** The responses that are under way at any moment. */
+function watchUnanswered(server: Server): Set<ServerResponse> {
+  const unanswered = new Set<ServerResponse>();
+  server.on('request', (_request, response) => {
+    unanswered.add(response);
+    response.once('close', () => unanswered.delete(response));
+  });
+  return unanswered;
+}
+
+/** Finishes what is in hand, then lets go of the queue before the database. */
+async function shutDown(app: INestApplication, adapter: OrpcAdapter, unanswered: Set<ServerResponse>): Promise<void> {
+  app.get(ApiReadiness).drain();
+  const gateway = app.get(CreateItemGateway);
+  const abandoning = setTimeout(() => {
+    gateway.abandon();
+  }, ABANDON_AFTER_MS);
+  await delay(DRAIN_MS);
+  // A connection on which nothing was ever asked counts as busy with Node, and would be waited for.
+  const hangingUp = setInterval(() => {
+    if (unanswered.size === 0) (app.getHttpServer() as Server).closeAllConnections();
+  }, HANG_UP_EVERY_MS);
+  await adapter.close();
+  clearInterval(hangingUp);
+  clearTimeout(abandoning);
+  gateway.close();
+  await app.get(CreateQueue).close();
+  app.get(ReplySubscriber).close();
+  await app.get(Database).close();
+}

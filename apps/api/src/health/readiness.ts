@@ -1,0 +1,53 @@
+import type { Database, SchemaRepository } from '@app/database';
+import type { CreateQueue } from '@app/queue';
+
+/** How the process is, a line a part. */
+export interface Readiness {
+  status: 'ready' | 'degraded' | 'not ready';
+  parts: Record<string, string>;
+}
+
+/** Orchestrators wait 1 s by default: were the answer later, a store that is away would take the API away. */
+const ANSWER_WITHIN_MS = 700;
+const OK = 'ok';
+const AWAY = 'away: reads are refused';
+
+/**
+ * Whether the API can be sent requests. A store that is away does not take it out of rotation: all
+ * instances would leave at once, and reads would die with creates; requests get their own 503.
+ */
+export class ApiReadiness {
+  private isDraining = false;
+  private hasUniqueIndexes = false;
+
+  constructor(
+    private readonly database: Database,
+    private readonly schema: SchemaRepository,
+    private readonly queue: CreateQueue,
+  ) {}
+
+  /** From now on the process is not ready: it is about to stop. */
+  drain(): void {
+    this.isDraining = true;
+  }
+
+  async check(): Promise<Readiness> {
+    const [mongodb, hasRedis] = await Promise.all([this.mongodb(), this.queue.answers(ANSWER_WITHIN_MS)]);
+    const parts: Record<string, string> = { mongodb, redis: hasRedis ? OK : 'away: creates are refused' };
+    if (this.isDraining) return { status: 'not ready', parts: { ...parts, process: 'stopping' } };
+    if (!this.database.hasBeenSeen || !this.hasUniqueIndexes) return { status: 'not ready', parts };
+    return { status: Object.values(parts).every((part) => part === OK) ? 'ready' : 'degraded', parts };
+  }
+
+  private async mongodb(): Promise<string> {
+    if (!this.database.hasBeenSeen) return 'not seen yet';
+    if (!(await this.database.answers(ANSWER_WITHIN_MS))) return AWAY;
+    const missing = await this.schema.missingIndexes().catch(() => null);
+    if (missing === null) return AWAY;
+    const { unique, performance } = missing;
+    if (unique.length === 0) this.hasUniqueIndexes = true;
+    if (unique.length > 0) return `unique indexes missing, run setup: ${unique.join(', ')}`;
+    if (performance.length > 0) return `indexes missing, lists are slow, run setup: ${performance.join(', ')}`;
+    return OK;
+  }
+}

@@ -1,0 +1,44 @@
+import { Injectable, type PipeTransform } from '@nestjs/common';
+import { categoryNumber, CreateItemInputSchema, type CreateItemInput, type InputIssue } from '@app/contracts';
+import { ReferenceRepository } from '@app/database';
+import { Refusal } from '../orpc/refusal.js';
+import { issuesOf } from '../orpc/input.pipe.js';
+
+/** A valid input of create and the number of its category. */
+export interface ValidCreate {
+  input: CreateItemInput;
+  categoryId: number;
+}
+
+const UNKNOWN_CATEGORY: InputIssue = {
+  path: ['categoryId'],
+  message: 'No such category: expected a number as a string, or the slug of a category',
+};
+
+/** Validates the input of create, its category included: whatever is refused is refused here, all at once. */
+@Injectable()
+export class CreateInputPipe implements PipeTransform<unknown, Promise<ValidCreate>> {
+  constructor(private readonly references: ReferenceRepository) {}
+
+  async transform(body: unknown): Promise<ValidCreate> {
+    const parsed = CreateItemInputSchema.safeParse(body);
+    if (!parsed.success) throw Refusal.input([...issuesOf(parsed.error), ...(await this.issuesOfCategory(body))]);
+    const categoryId = await this.findCategory(parsed.data.categoryId);
+    if (categoryId === null) throw Refusal.input([UNKNOWN_CATEGORY]);
+    return { input: parsed.data, categoryId };
+  }
+
+  private async findCategory(categoryId: string): Promise<number | null> {
+    return categoryNumber(categoryId) ?? this.references.findCategoryId(categoryId);
+  }
+
+  /** What else is wrong with an input that is refused anyway: not worth a 503 when MongoDB is away. */
+  private async issuesOfCategory(body: unknown): Promise<InputIssue[]> {
+    const category = CreateItemInputSchema.shape.categoryId.safeParse(
+      (body as Partial<CreateItemInput> | null)?.categoryId,
+    );
+    if (!category.success) return [];
+    const found = await this.findCategory(category.data).catch(() => 'unknown');
+    return found === null ? [UNKNOWN_CATEGORY] : [];
+  }
+}

@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { errorBody, type ErrorCode } from '@app/contracts';
+import type { ApiResponse } from './answer.js';
+import { refuse } from './early-refusal.js';
+import { Refusal } from './refusal.js';
+
+const CODES: Record<string, ErrorCode> = {
+  HPE_HEADER_OVERFLOW: 'REQUEST_HEADER_FIELDS_TOO_LARGE',
+  ERR_HTTP_REQUEST_TIMEOUT: 'TIMEOUT',
+};
+
+/** The request breaks the rules of HTTP itself. */
+export const NOT_HTTP = new Refusal('BAD_REQUEST', { message: 'The request is not valid HTTP' });
+
+/** Closing while the client still sends would reset the connection, and it would not see the answer. */
+const LINGER_MS = 2000;
+
+/**
+ * The request each connection is at. Node reports what it refuses by itself (headers too large, too
+ * slow, not HTTP) for the connection alone; here is known which request, if any, that answers.
+ */
+export class Connections {
+  /** The latest request of each connection, until it is answered. */
+  private readonly latest = new WeakMap<Duplex, ApiResponse>();
+  private readonly closing = new WeakSet<Duplex>();
+
+  /**
+   * Whether a request is to be handled. One behind an answer that closes its connection is not
+   * (RFC 9112, 9.6): nobody would hear what became of it.
+   */
+  admit(response: ApiResponse): boolean {
+    const { socket } = response.req;
+    if (this.closing.has(socket) || this.latest.get(socket)?.shouldKeepAlive === false) return false;
+    this.latest.set(socket, response);
+    response.once('close', () => {
+      if (!response.shouldKeepAlive) this.closing.add(socket);
+      if (this.latest.get(socket) === response) this.latest.delete(socket);
+    });
+    return true;
+  }
+
+  /** Listener of the server's `clientError`: answers, and closes the connection. */
+  refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
+    // Once its parser has failed, Node reports every further piece of input.
+    if (this.closing.has(socket)) return;
+    this.closing.add(socket);
+    const refusal = refusalFor(error);
+    const response = this.latest.get(socket);
+    if (response === undefined) {
+      refuseUnborn(socket, refusal);
+    } else if (response.req.complete) {
+      // What is refused came behind a request that still waits for its answer.
+      response.once('close', () => {
+        refuseUnborn(socket, refusal);
+      });
+    } else if (!response.headersSent) {
+      refuse(response, refusal);
+    }
+  }
+}
+
+function refusalFor({ code: reason = '' }: NodeJS.ErrnoException): Refusal {
+  const code = CODES[reason];
+  return code === undefined ? NOT_HTTP : new Refusal(code);
+}
+
+/** Answers bytes that never became a request. */
+function refuseUnborn(socket: Duplex, { code, details }: Refusal): void {
+  if (!socket.writable) return;
+  const body = errorBody(code, details);
+  const bytes = Buffer.from(JSON.stringify(body));
+  const head = [
+    `HTTP/1.1 ${String(body.status)} ${STATUS_CODES[body.status] ?? ''}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${String(bytes.length)}`,
+    'Cache-Control: no-store',
+    `X-Request-Id: ${randomUUID()}`,
+    'Connection: close',
+  ];
+  socket.end(Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), bytes]));
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+}

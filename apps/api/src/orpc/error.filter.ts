@@ -1,0 +1,30 @@
+import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { isDatabaseAway } from '@app/database';
+import type { Logger } from '@app/runtime';
+import { answerError, type ApiResponse } from './answer.js';
+import { Refusal } from './refusal.js';
+
+/** When a store is away, it is usually back within seconds. */
+const AWAY = new Refusal('SERVICE_UNAVAILABLE', { headers: { 'Retry-After': '1' } });
+
+/** The one place where what was thrown becomes an answer; what nobody expected is logged and shown as a plain 500. */
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  constructor(private readonly logger: Logger) {}
+
+  catch(error: unknown, host: ArgumentsHost): void {
+    const response = host.switchToHttp().getResponse<ApiResponse>();
+    const { code, details } = this.refusalFor(error, response.req.requestId);
+    answerError(response, code, details);
+  }
+
+  private refusalFor(error: unknown, requestId: string): Refusal {
+    if (error instanceof Refusal) return error;
+    if (isDatabaseAway(error)) {
+      this.logger.warn({ requestId, error: (error as Error).name }, 'MongoDB is away');
+      return AWAY;
+    }
+    this.logger.error({ requestId, err: error }, 'unexpected error');
+    return new Refusal('INTERNAL_SERVER_ERROR');
+  }
+}

@@ -1,0 +1,69 @@
+import 'reflect-metadata';
+import { CatalogueRepository, CounterRepository, newMongoId, type Catalogue } from '@app/database';
+import { newItemRecord, requestHash } from '@app/items';
+import { loadCliConfig } from '@app/runtime';
+import { CommandError, runCommand, withDatabase } from './command.js';
+import { demoCatalogue, type DemoListing } from './demo/demo-catalogue.js';
+
+/** Loads the demo catalogue into a database that holds no item yet. */
+runCommand('usage: demo', async (say) => {
+  const { isProduction, demoCatalogue: asked } = loadCliConfig();
+  if (asked === 'off') {
+    say('the demo catalogue is switched off by DEMO_CATALOGUE');
+    return;
+  }
+  if (isProduction && asked !== 'on') {
+    throw new CommandError('The demo catalogue is not loaded in production unless asked: set DEMO_CATALOGUE=on');
+  }
+  await withDatabase(say, async (database) => {
+    const catalogues = new CatalogueRepository(database);
+    if (!(await catalogues.isEmpty())) {
+      say('there are items already, the demo catalogue is left out');
+      return;
+    }
+    const catalogue = await toRecords(new CounterRepository(database));
+    await catalogues.load(catalogue);
+    say(`loaded ${String(catalogue.items.length)} demo listings`);
+  });
+});
+
+async function toRecords(counters: CounterRepository): Promise<Catalogue> {
+  const { listings, favourites, ...references } = demoCatalogue(new Date());
+  const titles = {
+    brands: new Map(references.brands.map(({ _id, title }) => [_id, title])),
+    conditions: new Map(references.conditions.map(({ _id, title }) => [_id, title])),
+  };
+  // Oldest first, so that the numbers rise with time as they would have.
+  const byAge = [...listings].sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+  const firstPublicId = await counters.takePublicIds(listings.length);
+  const records = new Map(
+    byAge.map((listing, index) => [listing, toRecord(listing, firstPublicId + index, titles)] as const),
+  );
+  const items = [...records.values()];
+  return {
+    ...references,
+    items,
+    favourites: favourites.flatMap(({ userId, listing: index, createdAt }) => {
+      const listing = listings[index];
+      const itemId = listing && records.get(listing)?._id;
+      return itemId ? [{ userId, itemId, createdAt }] : [];
+    }),
+  };
+}
+
+type Titles = Record<'brands' | 'conditions', Map<number, string>>;
+
+function toRecord(listing: DemoListing, publicId: number, titles: Titles): Catalogue['items'][number] {
+  const assigned = {
+    publicId,
+    brandTitle: titles.brands.get(listing.brandId ?? -1) ?? null,
+    condition: titles.conditions.get(listing.conditionId ?? -1) ?? null,
+    now: listing.createdAt,
+  };
+  const created = newItemRecord(
+    { id: newMongoId(), sellerId: listing.sellerId, requestHash: requestHash(listing), item: listing },
+    assigned,
+  );
+  // What has become of the listing since stands in it under the item's own names.
+  return { ...created, ...listing };
+}

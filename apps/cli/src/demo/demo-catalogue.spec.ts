@@ -1,0 +1,156 @@
+import { demoCatalogue, demoListings } from './demo-catalogue.js';
+
+const NOW = new Date('2026-03-01T12:00:00.000Z');
+const catalogue = demoCatalogue(NOW);
+const { listings, favourites } = catalogue;
+
+const codePoints = (text: string) => Array.from(text).length;
+const repeated = (texts: readonly string[]) => texts.length - new Set(texts).size;
+const share = (matches: (listing: (typeof listings)[number]) => boolean) => listings.filter(matches).length / 1000;
+
+describe('demoCatalogue', () => {
+  it('gives the same catalogue for the same moment, to the byte', () => {
+    expect(JSON.stringify(demoCatalogue(NOW))).toBe(JSON.stringify(catalogue));
+  });
+
+  it('moves only the dates when the moment moves', () => {
+    const later = demoCatalogue(new Date(NOW.getTime() + 5_000));
+    const words = ({ name, description, price }: (typeof listings)[number]) => ({ name, description, price });
+    expect(later.listings.map(words)).toEqual(listings.map(words));
+    expect(later.listings.map(({ createdAt }) => createdAt.getTime() - 5_000)).toEqual(
+      listings.map(({ createdAt }) => createdAt.getTime()),
+    );
+  });
+
+  it('has 40 categories, 60 brands, 6 conditions and 1,000 listings that use them all', () => {
+    const ids = (rows: readonly { _id: number }[]) => rows.map(({ _id }) => _id);
+    const countTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);
+    const used = (values: readonly (number | null)[]) =>
+      [...new Set(values)].filter((value) => value !== null).sort((a, b) => a - b);
+
+    expect(ids(catalogue.categories)).toEqual(countTo(40));
+    expect(ids(catalogue.brands)).toEqual(countTo(60));
+    expect(ids(catalogue.conditions)).toEqual(countTo(6));
+    expect(listings).toHaveLength(1000);
+    expect(used(listings.map(({ categoryId }) => categoryId))).toEqual(countTo(40));
+    expect(used(listings.map(({ brandId }) => brandId))).toEqual(countTo(60));
+    expect(used(listings.map(({ conditionId }) => conditionId))).toEqual(countTo(6));
+    expect(repeated(catalogue.categories.map(({ slug }) => slug))).toBe(0);
+    expect(catalogue.categories.every(({ slug }) => /^[a-z]+(-[a-z]+)*$/.test(slug))).toBe(true);
+  });
+
+  it('keeps every listing within the bounds of the interface', () => {
+    const more = [...demoListings(4000, 5, NOW)];
+    for (const { name, description, price, stock, images, photos, ...listing } of [...listings, ...more]) {
+      expect(name.isWellFormed() && description.isWellFormed()).toBe(true);
+      expect(codePoints(name)).toBeGreaterThanOrEqual(3);
+      expect(codePoints(name)).toBeLessThanOrEqual(120);
+      expect(codePoints(description)).toBeGreaterThanOrEqual(10);
+      expect(codePoints(description)).toBeLessThanOrEqual(900);
+      expect(`${name}${description}`).not.toMatch(/[{}|]|undefined|null| {2}|^\s|\s$/);
+      expect(price).toBeGreaterThan(0);
+      expect(price).toBeLessThanOrEqual(999_999.99);
+      expect(Number(price.toFixed(2))).toBe(price);
+      expect(Number(listing.deliveryCost.toFixed(2))).toBe(listing.deliveryCost);
+      expect(Number.isInteger(stock) && stock >= 1).toBe(true);
+      expect(images.length >= 1 && images.length <= 5).toBe(true);
+      expect(photos.length === 0 || photos.length === images.length).toBe(true);
+      expect(listing.favouriteCount).toBeLessThanOrEqual(listing.viewCount);
+      expect(listing.sellerId).toMatch(/^seller-\d{3}$/);
+    }
+  });
+
+  it('hardly repeats a name and never a description', () => {
+    expect(repeated(listings.map(({ name }) => name))).toBeLessThan(30);
+    expect(repeated(listings.map(({ description }) => description))).toBe(0);
+  });
+
+  it.each(['Latin', 'Greek', 'Cyrillic', 'Arabic', 'Hebrew', 'Devanagari', 'Hiragana', 'Han', 'Hangul'])(
+    'speaks %s',
+    (script) => {
+      const pattern = new RegExp(`\\p{Script=${script}}`, 'u');
+      expect(share(({ description }) => pattern.test(description))).toBeGreaterThan(0.03);
+    },
+  );
+
+  it('shows emoji here and there', () => {
+    const emojiShare = share(({ name }) => /\p{Extended_Pictographic}/u.test(name));
+    expect(emojiShare).toBeGreaterThan(0.03);
+    expect(emojiShare).toBeLessThan(0.15);
+  });
+
+  it('is up to two years old, some of it minutes, and never updated before it is created', () => {
+    const ages = listings.map(({ createdAt }) => NOW.getTime() - createdAt.getTime());
+    expect(Math.min(...ages)).toBeLessThan(3_600_000);
+    expect(Math.min(...ages)).toBeGreaterThan(0);
+    expect(Math.max(...ages)).toBeGreaterThan(650 * 86_400_000);
+    expect(Math.max(...ages)).toBeLessThanOrEqual(730 * 86_400_000);
+    expect(listings.every(({ createdAt, updatedAt }) => updatedAt >= createdAt && updatedAt <= NOW)).toBe(true);
+  });
+
+  it('is mostly available, now and then in every other state, hidden or featured', () => {
+    expect(share(({ status }) => status === 'available')).toBeCloseTo(0.8, 1);
+    for (const state of ['reserved', 'sold', 'shipped', 'delivered', 'cancelled']) {
+      expect(share(({ status }) => status === state)).toBeGreaterThan(0.01);
+    }
+    expect(share(({ isVisible }) => !isVisible)).toBeLessThan(0.06);
+    expect(share(({ isVisible }) => !isVisible)).toBeGreaterThan(0.01);
+    expect(share(({ isFeatured }) => isFeatured)).toBeGreaterThan(0.03);
+    expect(share(({ stock }) => stock === 1)).toBeGreaterThan(0.85);
+  });
+
+  it('has boosts that are active, endless and lapsed, and a score only with a boost', () => {
+    const boosts = listings.filter(({ isBoosted }) => isBoosted);
+    const ends = boosts.map(({ boostExpiresAt }) => boostExpiresAt);
+    expect(boosts.length).toBeGreaterThan(45);
+    expect(boosts.length).toBeLessThan(80);
+    expect(ends.filter((end) => end !== null && end > NOW).length).toBeGreaterThan(15);
+    expect(ends.filter((end) => end !== null && end < NOW).length).toBeGreaterThan(5);
+    expect(ends.filter((end) => end === null).length).toBeGreaterThan(5);
+    expect(listings.every(({ isBoosted, boostScore }) => boostScore > 0 === isBoosted)).toBe(true);
+    expect(
+      boosts.every(({ boostExpiresAt, createdAt }) => boostExpiresAt === null || boostExpiresAt >= createdAt),
+    ).toBe(true);
+  });
+
+  it('gives a size to clothes and shoes only', () => {
+    const worn = ['jackets', 'dresses', 'jeans', 'sweaters', 'sneakers', 'boots'];
+    const wornIds = new Set(catalogue.categories.filter(({ slug }) => worn.includes(slug)).map(({ _id }) => _id));
+    expect(listings.every(({ categoryId, sizeTitle }) => wornIds.has(categoryId) === (sizeTitle !== null))).toBe(true);
+  });
+
+  it('charges and estimates delivery only where something is sent', () => {
+    for (const { deliveryOptions, deliveryCost, freeShipping, deliveryTimeEstimate } of listings) {
+      const isSent = deliveryOptions.some((option) => option !== 'pickup');
+      expect(deliveryOptions.length).toBeGreaterThan(0);
+      expect(deliveryCost > 0).toBe(isSent && !freeShipping);
+      expect(isSent || (!freeShipping && deliveryTimeEstimate === null)).toBe(true);
+    }
+  });
+
+  it('has distinct favourites at distinct times, none older than its listing', () => {
+    const of = (user: string) => favourites.filter(({ userId }) => userId === user);
+    expect(of('demo-user')).toHaveLength(60);
+    expect(of('demo-user-2')).toHaveLength(7);
+    expect(repeated(favourites.map(({ userId, listing }) => `${userId} ${String(listing)}`))).toBe(0);
+    expect(repeated(favourites.map(({ createdAt }) => createdAt.toISOString()))).toBe(0);
+    for (const { listing, createdAt } of favourites) {
+      expect(listings[listing]?.createdAt.getTime()).toBeLessThanOrEqual(createdAt.getTime());
+      expect(listings[listing]?.favouriteCount).toBeGreaterThan(0);
+      expect(createdAt.getTime()).toBeLessThanOrEqual(NOW.getTime());
+    }
+  });
+});
+
+describe('demoListings', () => {
+  it('makes listings only as they are asked for, any number of them', () => {
+    const stream = demoListings(Number.MAX_SAFE_INTEGER, 1, NOW);
+    expect(stream.next().done).toBe(false);
+    expect([...demoListings(0, 1, NOW)]).toEqual([]);
+  });
+
+  it('varies with the seed', () => {
+    expect([...demoListings(5, 1, NOW)]).toEqual([...demoListings(5, 1, NOW)]);
+    expect([...demoListings(5, 1, NOW)]).not.toEqual([...demoListings(5, 2, NOW)]);
+  });
+});

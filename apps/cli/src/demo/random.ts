@@ -1,0 +1,65 @@
+/** A reproducible source of chance: the same seed gives the same draws. */
+export interface Random {
+  /** From 0, inclusive, to 1, exclusive. */
+  next(): number;
+  /** Whole numbers from `least` to `most`, both inclusive. */
+  int(least: number, most: number): number;
+  chance(probability: number): boolean;
+  pick<T>(choices: readonly T[]): T;
+  /** One of the alternatives in `a|b|c`. */
+  phrase(alternatives: string): string;
+  /** By `weight`, relative to the sum of all weights. */
+  weighted<T extends { readonly weight: number }>(choices: readonly T[]): T;
+  /** Log-normal around `median`: most draws lie within a factor of e^`spread`. */
+  around(median: number, spread: number): number;
+}
+
+/** mulberry32 (Tommy Ettinger, public domain): 32 bits of state are plenty for sample data. */
+function mulberry32(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** What stands at `index`, counted on from the start again behind the end. */
+export function cyclic<T>(choices: readonly T[], index: number): T {
+  const found = choices[index % choices.length];
+  if (found === undefined) throw new RangeError('There is nothing to choose from.');
+  return found;
+}
+
+const splits = new Map<string, readonly string[]>();
+
+/** Every text is split once: there are some hundred of them, and millions of listings. */
+function split(alternatives: string): readonly string[] {
+  const known = splits.get(alternatives);
+  if (known) return known;
+  const parts = alternatives.split('|');
+  splits.set(alternatives, parts);
+  return parts;
+}
+
+export function createRandom(seed: number): Random {
+  const next = mulberry32(seed);
+  const pick = <T>(choices: readonly T[]): T => cyclic(choices, Math.floor(next() * choices.length));
+  return {
+    next,
+    int: (least, most) => least + Math.floor(next() * (most - least + 1)),
+    chance: (probability) => next() < probability,
+    pick,
+    phrase: (alternatives) => pick(split(alternatives)),
+    weighted(choices) {
+      const total = choices.reduce((sum, { weight }) => sum + weight, 0);
+      let left = next() * total;
+      return choices.find(({ weight }) => (left -= weight) < 0) ?? pick(choices);
+    },
+    around(median, spread) {
+      const normal = Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());
+      return median * Math.exp(spread * normal);
+    },
+  };
+}

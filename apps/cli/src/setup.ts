@@ -1,0 +1,34 @@
+import 'reflect-metadata';
+import { parseArgs } from 'node:util';
+import { CounterRepository, initiateReplicaSet, MaintenanceRepository, SchemaRepository } from '@app/database';
+import { SearchBackfill } from '@app/items';
+import { runCommand, tryFor, withDatabase } from './command.js';
+
+const USAGE = 'usage: setup [--init-replica-set SET/HOST:PORT]';
+const WAIT_FOR_MONGOD_MS = 120_000;
+
+/**
+ * Makes a database ready for the service: indexes, the publicId sequence, derived fields. Does
+ * nothing where nothing is to be done; interrupted, it can be run again.
+ */
+runCommand(USAGE, async (say) => {
+  const { values } = parseArgs({ options: { 'init-replica-set': { type: 'string' } } });
+  const member = values['init-replica-set'];
+  if (member !== undefined) await initiate(member, say);
+
+  await withDatabase(say, async (database) => {
+    await new SchemaRepository(database).createIndexes();
+    say('indexes are there');
+    const highest = await new CounterRepository(database).raiseToHighestStored();
+    say(`publicId sequence is at ${String(highest)} or above`);
+    const derived = await new SearchBackfill(new MaintenanceRepository(database)).run();
+    say(`search terms are up to date (${String(derived)} items were not)`);
+  });
+});
+
+async function initiate(member: string, say: (line: string) => void): Promise<void> {
+  const [, set, host] = /^([^/]+)\/([^/]+:\d+)$/.exec(member) ?? [];
+  if (set === undefined || host === undefined) throw new TypeError(USAGE);
+  await tryFor(WAIT_FOR_MONGOD_MS, `MongoDB at ${host}`, say, () => initiateReplicaSet({ set, host }));
+  say(`replica set ${set} has its member ${host}`);
+}

@@ -1,0 +1,78 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { INestApplication } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { checkMongodbUri, Database, SchemaRepository } from '@app/database';
+import { checkRedisUrl, ReplyPublisher, type RedisConnection } from '@app/queue';
+import { nestLogger, type Logger, type Stoppable, type WorkerConfig } from '@app/runtime';
+import { CreateItemConsumer } from './items/create-item.consumer.js';
+import { MaintenanceScheduler } from './maintenance/maintenance.scheduler.js';
+import { WORKER_REDIS, WorkerModule } from './worker.module.js';
+
+/** A running worker. */
+export interface WorkerApp extends Stoppable {
+  /** The port of its health checks. */
+  port: number;
+}
+
+/** Jobs that are not done this long after the signal to stop are given back. */
+const GRACE_MS = 8000;
+const LOOK_FOR_INDEXES_EVERY_MS = 1000;
+const REPORT_EVERY_MS = 5000;
+
+/**
+ * Boots the worker. MongoDB and Redis may be away: it takes jobs when both are there, and not before
+ * the unique indexes are, which guard against doubled items.
+ */
+export async function createApp(config: WorkerConfig, logger: Logger): Promise<WorkerApp> {
+  checkMongodbUri(config.mongodbUri);
+  checkRedisUrl(config.redisUrl);
+  const app = await NestFactory.create(WorkerModule.with(config, logger), {
+    bodyParser: false,
+    logger: nestLogger(logger),
+    abortOnError: false,
+    forceCloseConnections: true,
+  });
+  await app.listen(config.port, config.host);
+  const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
+  logger.info({ port }, 'listening');
+
+  const stopping = new AbortController();
+  void consume(app, logger, stopping.signal);
+  const stop = (): Promise<void> => {
+    stopping.abort();
+    return shutDown(app);
+  };
+  return { port, logger, stop };
+}
+
+async function consume(app: INestApplication, logger: Logger, stopping: AbortSignal): Promise<void> {
+  await app.get(Database).connect((line) => {
+    logger.warn(line);
+  });
+  const schema = app.get(SchemaRepository);
+  let reportAt = 0;
+  for (;;) {
+    const missing = await schema.missingIndexes().catch(() => null);
+    if (stopping.aborted) return;
+    if (missing?.unique.length === 0) break;
+    if (missing !== null && Date.now() >= reportAt) {
+      logger.warn({ indexes: missing.unique }, 'unique indexes missing, run setup; taking no jobs');
+      reportAt = Date.now() + REPORT_EVERY_MS;
+    }
+    await delay(LOOK_FOR_INDEXES_EVERY_MS, undefined, { signal: stopping }).catch(() => undefined);
+  }
+  app.get(CreateItemConsumer).start();
+  app.get(MaintenanceScheduler).start();
+  logger.info('taking jobs');
+}
+
+/** Finishes or gives back the jobs in hand, then lets go of the queue before the database. */
+async function shutDown(app: INestApplication): Promise<void> {
+  await Promise.all([app.get(CreateItemConsumer).stop(GRACE_MS), app.get(MaintenanceScheduler).stop()]);
+  app.get(ReplyPublisher).close();
+  app.get<RedisConnection>(WORKER_REDIS).disconnect();
+  await app.get(Database).close();
+  await app.close();
+}

@@ -1,0 +1,76 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { WaitingError, type Job } from 'bullmq';
+import { isDatabaseAway, type Database } from '@app/database';
+import { CREATE_QUEUE, JobWorker, WORKER_OPTIONS, type RedisConnection } from '@app/queue';
+import type { Logger, WorkerConfig } from '@app/runtime';
+import type { CreateItemProcessor } from './create-item.processor.js';
+
+const PING_WITHIN_MS = 1000;
+const HAND_BACK_WITHIN_MS = 500;
+/** Empty-handed, closing takes no time, except where Redis is away and has to be left alone. */
+const CLOSE_WITHIN_MS = 1000;
+/** Jobs that wait are taken within milliseconds; this long after the last one something is wrong. */
+const STUCK_AFTER_MS = 5000;
+
+/** Takes create jobs from the queue while both stores work, and gives them back while they do not. */
+export class CreateItemConsumer {
+  private readonly worker: JobWorker;
+  /** Jobs in hand: taken, and neither done nor given back. */
+  private readonly inHand = new Set<Job>();
+
+  constructor(
+    redis: RedisConnection,
+    { concurrency, queuePrefix }: Pick<WorkerConfig, 'concurrency' | 'queuePrefix'>,
+    private readonly processor: CreateItemProcessor,
+    private readonly database: Database,
+    private readonly logger: Logger,
+  ) {
+    const source = { redis, queue: CREATE_QUEUE, queuePrefix, concurrency, ...WORKER_OPTIONS };
+    this.worker = new JobWorker(source, (job) => this.process(job), logger);
+    this.worker.onFailed((job, error) => {
+      // Without a time of finishing the job will be tried again.
+      if (job?.finishedOn !== undefined) void this.processor.giveUp(job, error.message);
+    });
+  }
+
+  /** Takes jobs from now on. */
+  start(): void {
+    this.worker.start();
+  }
+
+  /** Why no jobs are taken, or undefined while they are, or would be if there were any; asks Redis. */
+  async idleReason(): Promise<string | undefined> {
+    if (this.worker.idleReason !== undefined || this.inHand.size > 0) return this.worker.idleReason;
+    return (await this.worker.hasNotTakenFor(STUCK_AFTER_MS)) ? 'jobs wait and none is taken' : undefined;
+  }
+
+  /** Takes no more jobs, and gives back those that are not done within `graceMs`: another worker does them. */
+  async stop(graceMs: number): Promise<void> {
+    const closed = this.worker.close().then(() => true);
+    const late = Promise.race([delay(graceMs, false, { ref: false }), this.emptyHanded()]);
+    if ((await Promise.race([closed, late])) || this.inHand.size === 0) return;
+    this.logger.warn({ jobs: this.inHand.size }, 'giving unfinished jobs back');
+    const givenBack = Promise.allSettled([...this.inHand].map((job) => job.moveToWait(job.token)));
+    await Promise.race([givenBack, delay(HAND_BACK_WITHIN_MS, undefined, { ref: false })]);
+  }
+
+  private async process(job: Job): Promise<void> {
+    this.inHand.add(job);
+    try {
+      await this.processor.process(job);
+    } catch (error) {
+      if (!isDatabaseAway(error)) throw error;
+      // Nothing is wrong with the job: it goes back, and no attempt is used up.
+      void this.worker.rest('MongoDB is away', () => this.database.answers(PING_WITHIN_MS));
+      await job.moveToWait(job.token);
+      throw new WaitingError();
+    } finally {
+      this.inHand.delete(job);
+    }
+  }
+
+  private async emptyHanded(): Promise<false> {
+    while (this.inHand.size > 0) await delay(50, undefined, { ref: false });
+    return delay(CLOSE_WITHIN_MS, false, { ref: false });
+  }
+}

@@ -1,0 +1,73 @@
+import { Module, type DynamicModule, type Provider } from '@nestjs/common';
+import {
+  CounterRepository,
+  Database,
+  ItemRepository,
+  MaintenanceRepository,
+  ReferenceRepository,
+  SchemaRepository,
+} from '@app/database';
+import { ItemCreator, SearchBackfill } from '@app/items';
+import { connectRedis, ReplyPublisher, type RedisConnection } from '@app/queue';
+import { provide, type Logger, type WorkerConfig } from '@app/runtime';
+import { HealthController } from './health/health.controller.js';
+import { WorkerReadiness } from './health/readiness.js';
+import { CreateItemConsumer } from './items/create-item.consumer.js';
+import { CreateItemProcessor } from './items/create-item.processor.js';
+import { MaintenanceScheduler } from './maintenance/maintenance.scheduler.js';
+
+/** Longer than the API's: nobody waits at the other end, and a job given back costs more than a late one. */
+const WRITES = { serverSelectionMs: 4000, socketMs: 8000 };
+
+/** Injection token of the connection on which BullMQ takes jobs. */
+export const WORKER_REDIS = Symbol('WorkerRedis');
+
+/** The only wiring of the worker process. */
+@Module({})
+export class WorkerModule {
+  static with(config: WorkerConfig, logger: Logger): DynamicModule {
+    const report = (line: string): void => {
+      logger.warn(line);
+    };
+    const providers: Provider[] = [
+      { provide: Database, useFactory: () => new Database({ uri: config.mongodbUri, ...WRITES }) },
+      { provide: WORKER_REDIS, useFactory: () => connectRedis(config.redisUrl, 'worker', report) },
+      provide(SchemaRepository, Database),
+      provide(ItemRepository, Database),
+      provide(ReferenceRepository, Database),
+      provide(CounterRepository, Database),
+      provide(MaintenanceRepository, Database),
+      provide(ItemCreator, ItemRepository, ReferenceRepository, CounterRepository),
+      provide(SearchBackfill, MaintenanceRepository),
+      {
+        provide: ReplyPublisher,
+        useFactory: () => new ReplyPublisher(connectRedis(config.redisUrl, 'producer', report)),
+      },
+      {
+        provide: CreateItemProcessor,
+        inject: [ItemCreator, ReplyPublisher],
+        useFactory: (creator: ItemCreator, replies: ReplyPublisher) =>
+          new CreateItemProcessor(creator, replies, logger),
+      },
+      {
+        provide: CreateItemConsumer,
+        inject: [WORKER_REDIS, CreateItemProcessor, Database],
+        useFactory: (redis: RedisConnection, processor: CreateItemProcessor, database: Database) =>
+          new CreateItemConsumer(redis, config, processor, database, logger),
+      },
+      {
+        provide: MaintenanceScheduler,
+        inject: [WORKER_REDIS, MaintenanceRepository, SearchBackfill],
+        useFactory: (redis: RedisConnection, items: MaintenanceRepository, search: SearchBackfill) =>
+          new MaintenanceScheduler(redis, config.queuePrefix, items, search, logger),
+      },
+      {
+        provide: WorkerReadiness,
+        inject: [Database, WORKER_REDIS, CreateItemConsumer],
+        useFactory: (database: Database, redis: RedisConnection, consumer: CreateItemConsumer) =>
+          new WorkerReadiness(database, redis, consumer),
+      },
+    ];
+    return { module: WorkerModule, controllers: [HealthController], providers };
+  }
+}

@@ -1,0 +1,60 @@
+import { parseExactJson } from './exact-json.js';
+
+describe('parseExactJson', () => {
+  it.each(['null', '[]', '{"a":[1,-2.5,1e3,"x"],"b":{"c":null}}', '[9007199254740991,-9007199254740991]', ' 1 '])(
+    'reads %s like JSON.parse',
+    (text) => {
+      expect(parseExactJson(text)).toEqual(JSON.parse(text));
+    },
+  );
+
+  it.each(['9007199254740992', '12345678901234567890', '1e400', '9'.repeat(400)])('reads %s as infinite', (number) => {
+    expect(parseExactJson(`{"a":[0,${number}],"b":${number}}`)).toEqual({ a: [0, Infinity], b: Infinity });
+  });
+
+  it.each([
+    '12345678901234567890.0',
+    '0.12345678901234567890',
+    '1.2345678901234567890e5',
+    '1e0000000000000000005',
+    '1e-0000000000000000005',
+    '12345678901234567890e0',
+  ])('reads %s, which is not written as a whole number, like JSON.parse', (text) => {
+    expect(parseExactJson(text)).toBe(JSON.parse(text));
+  });
+
+  it.each([
+    '"12345678901234567890"',
+    '"\\"12345678901234567890"',
+    '"\\\\\\"12345678901234567890\\\\"',
+    '{"12345678901234567890":"12345678901234567890"}',
+    '["\\\\",":12345678901234567890,"]',
+    '"\\u0022 12345678901234567890"',
+  ])('leaves the digits in the text %s', (text) => {
+    expect(parseExactJson(text)).toEqual(JSON.parse(text));
+  });
+
+  it('reads a negative one as negatively infinite or infinite: the schemas refuse either', () => {
+    expect([Infinity, -Infinity]).toContain(parseExactJson('-9007199254740992'));
+    expect(parseExactJson('-1e400')).toBe(-Infinity);
+  });
+
+  it('tells digits behind a text from digits in it', () => {
+    expect(parseExactJson('["\\\\",12345678901234567890,"\\"",1]')).toEqual(['\\', Infinity, '"', 1]);
+  });
+
+  it('keeps keys that mean something to JavaScript as keys', () => {
+    const value = parseExactJson('{"__proto__":12345678901234567890}') as object;
+    expect(Object.entries(value)).toEqual([['__proto__', Infinity]]);
+  });
+
+  it.each(['', '{', '[1,]', '01', 'NaN', '"\n"', '[12345678901234567890'])('refuses %j', (text) => {
+    expect(() => parseExactJson(text)).toThrow(SyntaxError);
+  });
+
+  it('takes texts of any length', () => {
+    for (const text of ['x'.repeat(16_000_000), '\\n'.repeat(8_000_000)]) {
+      expect(parseExactJson(`["${text}",12345678901234567890]`)).toHaveProperty('1', Infinity);
+    }
+  });
+});

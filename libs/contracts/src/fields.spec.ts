@@ -1,0 +1,78 @@
+import { categoryNumber, exactNumber, text, wholeNumber } from './fields.js';
+
+describe('text', () => {
+  it.each([
+    ['abc', true],
+    ['ab', false],
+    ['', false],
+    ['🚲🚲🚲', true],
+    ['🚲🚲', false],
+    ['🚲ab', true],
+    ['🚲a', false],
+    ['e\u0301a', true],
+    ['\ud800abc', false],
+    ['a\0b', true],
+  ])('counts the code points of %j', (value, fits) => {
+    expect(text(3).safeParse(value).success).toBe(fits);
+  });
+
+  it('says what is wrong', () => {
+    const messages = (value: unknown): string[] =>
+      text(3)
+        .safeParse(value)
+        .error?.issues.map((i) => i.message) ?? [];
+    expect(messages('ab')).toEqual(['Too short: expected at least 3 characters']);
+    expect(messages('\ud800bcd')).toEqual([expect.stringContaining('lone surrogate')]);
+    expect(messages(5)).toEqual([expect.stringContaining('expected string')]);
+    expect(text(1).safeParse('').error?.issues[0]?.message).toBe('Too short: expected at least 1 character');
+  });
+
+  it('may be empty where no length is asked for', () => {
+    expect(text().safeParse('').success).toBe(true);
+    expect(text().safeParse('\udfff').success).toBe(false);
+  });
+});
+
+describe('exactNumber and wholeNumber', () => {
+  it.each([
+    [0, true, true],
+    [-9007199254740991, true, true],
+    [1.5, true, false],
+    [9007199254740992, true, false],
+    [Infinity, false, false],
+    [-Infinity, false, false],
+    [NaN, false, false],
+    ['1', false, false],
+    [null, false, false],
+  ])('take %j: %j, %j', (value, isNumber, isWhole) => {
+    expect(exactNumber().safeParse(value).success).toBe(isNumber);
+    expect(wholeNumber().safeParse(value).success).toBe(isWhole);
+  });
+
+  it.each([exactNumber(), wholeNumber()])('say that a number was too large to keep', (schema) => {
+    expect(schema.safeParse(Infinity).error?.issues[0]?.message).toContain('cannot be stored exactly');
+    expect(schema.safeParse('x').error?.issues[0]?.message).toContain('expected');
+  });
+});
+
+describe('categoryNumber', () => {
+  it.each([
+    ['0', 0],
+    ['7', 7],
+    ['9007199254740991', 9007199254740991],
+    ['9007199254740992', null],
+    ['07', null],
+    ['-1', null],
+    ['+1', null],
+    ['1.0', null],
+    ['1e3', null],
+    [' 1', null],
+    ['1\n', null],
+    ['٣', null],
+    ['', null],
+    ['bikes', null],
+    ['0x10', null],
+  ])('reads %j as %j', (categoryId, number) => {
+    expect(categoryNumber(categoryId)).toBe(number);
+  });
+});

@@ -1,0 +1,8 @@
+export * from './create-item.js';
+export * from './create-job.js';
+export * from './errors.js';
+export * from './exact-json.js';
+export { categoryNumber } from './fields.js';
+export * from './get-all.js';
+export * from './get-by-id.js';
+export * from './item.js';

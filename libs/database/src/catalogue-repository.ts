@@ -1,0 +1,34 @@
+import type { Database } from './database.js';
+import type { ItemRecord } from './item-record.js';
+import type { CategoryRecord, FavouriteRecord, TitleRecord } from './models.js';
+
+/** Everything a marketplace lists. */
+export interface Catalogue {
+  categories: CategoryRecord[];
+  brands: TitleRecord[];
+  conditions: TitleRecord[];
+  items: ItemRecord[];
+  favourites: FavouriteRecord[];
+}
+
+/** Loads a catalogue as a whole. */
+export class CatalogueRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Whether there is no item yet. */
+  async isEmpty(): Promise<boolean> {
+    return (await this.database.models.items.exists({})) === null;
+  }
+
+  /** Stores all of the catalogue or, when anything goes wrong, nothing of it. */
+  async load(catalogue: Catalogue): Promise<void> {
+    const { models, connection } = this.database;
+    await connection.transaction(async (session) => {
+      await models.categories.insertMany(catalogue.categories, { session });
+      await models.brands.insertMany(catalogue.brands, { session });
+      await models.conditions.insertMany(catalogue.conditions, { session });
+      await models.items.collection.insertMany(catalogue.items, { session });
+      await models.favourites.collection.insertMany(catalogue.favourites, { session });
+    });
+  }
+}

@@ -1,0 +1,36 @@
+import { mongo, MongooseError } from 'mongoose';
+import { DatabaseTimeout } from './database.js';
+
+const DUPLICATE_KEY = 11000;
+
+/** Whether an insert was refused because of the unique index that begins with this field. */
+export function isDuplicateKey(error: unknown, field: '_id' | 'publicId'): boolean {
+  if (!(error instanceof mongo.MongoServerError) || error.code !== DUPLICATE_KEY) return false;
+  const pattern: unknown = error['keyPattern'];
+  return typeof pattern === 'object' && pattern !== null && Object.keys(pattern)[0] === field;
+}
+
+/**
+ * Server errors that say nothing about the operation itself: no primary, shutting down, interrupted,
+ * the write concern not confirmed in time.
+ * Source: MongoDB's error_codes.yml, categories RetriableError and InterruptionError.
+ */
+const AWAY_CODES = new Set([
+  6, 7, 50, 63, 64, 79, 89, 91, 100, 134, 150, 189, 202, 234, 262, 317, 358, 384, 9001, 10058, 10107, 11600, 11602,
+  13388, 13435, 13436, 50915,
+]);
+
+/**
+ * Whether MongoDB was away, changing its primary or too slow, rather than refusing the operation.
+ * A write that failed so may still have been done.
+ */
+export function isDatabaseAway(error: unknown): boolean {
+  if (error instanceof DatabaseTimeout) return true;
+  if (error instanceof mongo.MongoServerError) {
+    return error instanceof mongo.MongoWriteConcernError || AWAY_CODES.has(Number(error.code));
+  }
+  // What the driver throws without an answer of the server is about the way to it, unless the document is to
+  // blame. Mongoose's own plain error says that nothing is connected yet; its others are about documents too.
+  if (error instanceof mongo.MongoError) return !(error instanceof mongo.MongoInvalidArgumentError);
+  return error instanceof MongooseError && error.name === 'MongooseError';
+}

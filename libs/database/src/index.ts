@@ -1,0 +1,12 @@
+export * from './catalogue-repository.js';
+export * from './counter-repository.js';
+export { checkMongodbUri, Database, DatabaseTimeout, type DatabaseOptions } from './database.js';
+export * from './database-errors.js';
+export * from './item-record.js';
+export * from './item-repository.js';
+export * from './maintenance-repository.js';
+export type { CategoryRecord, FavouriteRecord, TitleRecord } from './models.js';
+export * from './mongo-id.js';
+export * from './reference-repository.js';
+export * from './replica-set.js';
+export * from './schema-repository.js';

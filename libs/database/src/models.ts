@@ -1,0 +1,129 @@
+import { Schema, type Connection, type Types } from 'mongoose';
+import type { ItemRecord } from './item-record.js';
+
+/** A user's favourite; another service writes them. */
+export interface FavouriteRecord {
+  userId: string;
+  itemId: Types.ObjectId;
+  createdAt: Date;
+}
+
+export interface CategoryRecord {
+  _id: number;
+  slug: string;
+  title: string;
+}
+
+/** A brand or a condition. */
+export interface TitleRecord {
+  _id: number;
+  title: string;
+}
+
+export interface CounterRecord {
+  _id: string;
+  value: number;
+}
+
+/**
+ * The order of every list: boosted items first, by score, then the newest. `publicId` is unique,
+ * which makes the order total.
+ */
+export const LIST_ORDER = { isBoosted: -1, boostScore: -1, createdAt: -1, publicId: -1 } as const;
+
+const options = { versionKey: false, autoIndex: false, autoCreate: false, minimize: false } as const;
+const required = true;
+
+const itemSchema = new Schema<ItemRecord>(
+  {
+    publicId: { type: Number, required },
+    name: { type: String, required },
+    description: { type: String, required },
+    price: { type: Number, required },
+    status: { type: String, required },
+    condition: String,
+    stock: { type: Number, required },
+    categoryId: { type: Number, required },
+    sellerId: { type: String, required },
+    brandId: Number,
+    conditionId: Number,
+    isFeatured: { type: Boolean, required },
+    slug: { type: String, required },
+    imageUrl: { type: String, required },
+    isVisible: { type: Boolean, required },
+    createdAt: { type: Date, required },
+    updatedAt: { type: Date, required },
+    deliveryOptions: [String],
+    deliveryCost: { type: Number, required },
+    freeShipping: { type: Boolean, required },
+    deliveryTimeEstimate: String,
+    brandTitle: String,
+    sizeTitle: String,
+    discount: String,
+    favouriteCount: { type: Number, required },
+    viewCount: { type: Number, required },
+    path: { type: String, required },
+    visibilityType: { type: String, required },
+    isBoosted: { type: Boolean, required },
+    boostScore: { type: Number, required },
+    boostExpiresAt: Date,
+    images: [String],
+    photos: [Schema.Types.Mixed],
+    requestHash: { type: String, required },
+    searchTerms: [String],
+    searchVersion: Number,
+  },
+  { ...options, collection: 'items' },
+);
+
+itemSchema.index({ publicId: 1 }, { unique: true });
+itemSchema.index({ slug: 1 }, { unique: true });
+// Lists never show a hidden item, so their indexes hold none: every key they read is an answer.
+const visible = { partialFilterExpression: { isVisible: true } };
+itemSchema.index({ status: 1, ...LIST_ORDER }, visible);
+itemSchema.index({ categoryId: 1, status: 1, ...LIST_ORDER }, visible);
+itemSchema.index({ searchTerms: 1, ...LIST_ORDER }, visible);
+// For the maintenance job: boosts that have ended, and items whose search terms are to be derived anew.
+itemSchema.index({ boostExpiresAt: 1 }, { partialFilterExpression: { isBoosted: true } });
+itemSchema.index({ searchVersion: 1 });
+
+const favouriteSchema = new Schema<FavouriteRecord>(
+  {
+    userId: { type: String, required },
+    itemId: { type: Schema.Types.ObjectId, required },
+    createdAt: { type: Date, required },
+  },
+  { ...options, collection: 'favourites' },
+);
+favouriteSchema.index({ userId: 1, itemId: 1 }, { unique: true });
+favouriteSchema.index({ userId: 1, createdAt: -1, itemId: -1 });
+
+const categorySchema = new Schema<CategoryRecord>(
+  { _id: Number, slug: { type: String, required }, title: { type: String, required } },
+  { ...options, collection: 'categories' },
+);
+categorySchema.index({ slug: 1 }, { unique: true });
+
+const titleSchema = (collection: string): Schema<TitleRecord> =>
+  new Schema<TitleRecord>({ _id: Number, title: { type: String, required } }, { ...options, collection });
+
+const counterSchema = new Schema<CounterRecord>(
+  { _id: String, value: { type: Number, required } },
+  { ...options, collection: 'counters' },
+);
+
+/** Every collection of the service, on one connection. */
+export type Models = ReturnType<typeof createModels>;
+
+// The type is inferred: mongoose's own Model type does not describe what its `model()` returns.
+// eslint-disable-next-line @typescript-eslint/explicit-module-boundary-types
+export function createModels(connection: Connection) {
+  return {
+    items: connection.model('Item', itemSchema),
+    favourites: connection.model('Favourite', favouriteSchema),
+    categories: connection.model('Category', categorySchema),
+    brands: connection.model('Brand', titleSchema('brands')),
+    conditions: connection.model('Condition', titleSchema('conditions')),
+    counters: connection.model('Counter', counterSchema),
+  };
+}

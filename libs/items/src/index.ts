@@ -1,0 +1,6 @@
+export * from './item-creator.js';
+export * from './new-item-record.js';
+export * from './request-hash.js';
+export * from './search-backfill.js';
+export * from './search-terms.js';
+export { itemSlug } from './slug.js';

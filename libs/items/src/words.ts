@@ -1,0 +1,64 @@
+import { fold } from './fold.js';
+
+/** A word as it is indexed and looked up, and how much of a limit in words it uses up. */
+export interface Word {
+  term: string;
+  cost: number;
+}
+
+const LONGEST = 200;
+/** Two adjoining characters of a script without spaces stand for half a word: words there have two or three. */
+const PAIR_COST = 0.5;
+
+/** Chinese and Japanese: no spaces between words. */
+const UNSPACED = String.raw`[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}]`;
+/** South-East Asia: no spaces either, but words that a dictionary finds reliably. */
+const DICTIONARY = String.raw`[\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]`;
+const OTHER = `[${UNSPACED}${DICTIONARY}]`;
+
+const PART = new RegExp(
+  [
+    String.raw`(?<unspaced>[${UNSPACED}&&[\p{L}\p{M}\p{N}]]+)`,
+    String.raw`(?<dictionary>[${DICTIONARY}&&[\p{L}\p{M}\p{N}]]+)`,
+    String.raw`(?<word>[[\p{L}\p{N}]--${OTHER}][[\p{L}\p{M}\p{N}]--${OTHER}]*)`,
+    // Flags, and pictographs with their skin tones and joined companions.
+    String.raw`(?<emoji>\p{RI}{2}|\p{ExtPict}\p{EMod}?(?:\u{200D}\p{ExtPict}\p{EMod}?)*)`,
+  ].join('|'),
+  'gv',
+);
+
+const dictionary = new Intl.Segmenter('th', { granularity: 'word' });
+
+/**
+ * The words of a text in its order, folded (see {@link fold}). Everything between runs of letters
+ * and digits parts them: "AB-123" is two words, "l'été" is "l" and "ete". A Chinese or Japanese run
+ * gives every two adjoining characters, so that any part of it is found however it would be cut
+ * into words; to be indexed it gives every single character too.
+ */
+export function* words(text: string, purpose: 'index' | 'lookup'): Generator<Word> {
+  for (const { groups = {} } of fold(text).matchAll(PART)) {
+    if (groups['unspaced'] !== undefined) yield* pairs(groups['unspaced'], purpose);
+    else if (groups['dictionary'] !== undefined) yield* dictionaryWords(groups['dictionary']);
+    else yield { term: cut(groups['word'] ?? groups['emoji'] ?? ''), cost: 1 };
+  }
+}
+
+function* pairs(run: string, purpose: 'index' | 'lookup'): Generator<Word> {
+  const characters = Array.from(run);
+  if (characters.length === 1) yield { term: run, cost: 1 };
+  let previous: string | undefined;
+  for (const character of characters) {
+    if (purpose === 'index') yield { term: character, cost: 0 };
+    if (previous !== undefined) yield { term: previous + character, cost: PAIR_COST };
+    previous = character;
+  }
+}
+
+function* dictionaryWords(run: string): Generator<Word> {
+  for (const { segment } of dictionary.segment(run)) yield { term: cut(segment), cost: 1 };
+}
+
+/** Bounds the size of an index key; a query is cut in the same way. */
+function cut(term: string): string {
+  return term.length <= LONGEST ? term : Array.from(term).slice(0, LONGEST).join('');
+}

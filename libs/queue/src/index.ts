@@ -1,0 +1,6 @@
+export * from './create-queue.js';
+export * from './job-worker.js';
+export * from './queue-settings.js';
+export * from './redis.js';
+export { checkRedisUrl } from './redis-url.js';
+export * from './reply-channel.js';

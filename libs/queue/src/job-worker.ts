@@ -1,0 +1,127 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from '@app/runtime';
+import { Worker, type Job, type JobJson, type WorkerOptions } from 'bullmq';
+import { keyPrefix } from './queue-settings.js';
+import type { RedisConnection } from './redis.js';
+
+/** Where the jobs come from, and how they are held. */
+export interface JobSource extends Partial<Omit<WorkerOptions, 'connection' | 'prefix' | 'autorun'>> {
+  redis: RedisConnection;
+  queue: string;
+  queuePrefix: string;
+}
+
+/** Replies by which Redis refuses commands for a while; BullMQ would ask again in a hot loop. */
+const REFUSED_BY_REDIS = /^(OOM|LOADING|READONLY|NOREPLICAS|MISCONF|MASTERDOWN|CLUSTERDOWN|BUSY)\b/;
+const REDIS_REST_MS = 300;
+const ASK_EVERY_MS = 250;
+const REPORT_EVERY_MS = 5000;
+
+/** A worker of BullMQ that rests while there is a reason to take no jobs. */
+export class JobWorker {
+  private readonly redis: RedisConnection;
+  private readonly worker: Worker;
+  private resting: string | undefined;
+  private isStopping = false;
+  private reportAgainAt = 0;
+  private lastSignOfLife = 0;
+
+  constructor(
+    { redis, queue, queuePrefix, ...options }: JobSource,
+    process: (job: Job) => Promise<void>,
+    private readonly logger: Logger,
+  ) {
+    const take = async (job: Job): Promise<void> => {
+      this.lastSignOfLife = Date.now();
+      // See TolerantWorker; whoever reads the job later would stumble too.
+      if (typeof job.data === 'string') await job.updateData(job.data);
+      await process(job);
+    };
+    const prefix = keyPrefix(queuePrefix);
+    this.redis = redis;
+    this.worker = new TolerantWorker(queue, take, { ...options, connection: redis, prefix, autorun: false });
+    this.worker.on('error', (error) => {
+      this.onError(error);
+    });
+  }
+
+  /** Calls `listener` for each failed try of a job; one with a `finishedOn` was the last. */
+  onFailed(listener: (job: Job | undefined, error: Error) => void): void {
+    this.worker.on('failed', listener);
+  }
+
+  /** Takes jobs from now on. */
+  start(): void {
+    this.lastSignOfLife = Date.now();
+    // Settles when the worker is closed; what goes wrong in between comes as `error` events.
+    this.worker.run().catch((error: unknown) => {
+      this.logger.error({ err: error }, 'taking jobs has ended');
+    });
+  }
+
+  /** Takes no jobs until it is over. */
+  async rest(reason: string, isOver: () => Promise<boolean>): Promise<void> {
+    if (this.resting !== undefined) return;
+    this.resting = reason;
+    const isReported = Date.now() >= this.reportAgainAt;
+    if (isReported) {
+      this.reportAgainAt = Date.now() + REPORT_EVERY_MS;
+      this.logger.warn({ reason }, 'taking no jobs');
+    }
+    await this.worker.pause(true);
+    while (!this.isStopping && !(await isOver())) await delay(ASK_EVERY_MS);
+    this.resting = undefined;
+    // Resuming would make a closing worker take jobs again.
+    if (this.isStopping) return;
+    this.lastSignOfLife = Date.now();
+    await this.worker.resume();
+    if (isReported) this.logger.info('taking jobs again');
+  }
+
+  /** Why no jobs are taken, or undefined while they are, or would be if there were any. */
+  get idleReason(): string | undefined {
+    if (this.isStopping) return 'stopping';
+    return this.resting ?? (this.worker.isRunning() ? undefined : 'not started');
+  }
+
+  /** Whether jobs wait although none was taken for `ms`. */
+  async hasNotTakenFor(ms: number): Promise<boolean> {
+    return Date.now() - this.lastSignOfLife > ms && (await this.redis.llen(this.worker.toKey('wait'))) > 0;
+  }
+
+  /** Takes no more jobs, and settles when those in hand are done. */
+  async close(): Promise<void> {
+    this.isStopping = true;
+    await this.worker.close();
+  }
+
+  private onError(error: Error): void {
+    if (REFUSED_BY_REDIS.test(error.message)) {
+      void this.rest('Redis refuses commands', () => delay(REDIS_REST_MS, true));
+      return;
+    }
+    // The connection itself reports that Redis is away.
+    const isOfConnection = 'syscall' in error || error.message === 'Connection is closed.';
+    if (!isOfConnection) this.logger.warn({ error: error.message }, 'queue error');
+  }
+}
+
+/** The one thing that BullMQ offers no option for. */
+class TolerantWorker extends Worker {
+  /**
+   * Data that is not JSON becomes a job whose data is that text, for the processor to refuse. BullMQ
+   * would throw before there is a job, which would then be taken and lost again and again.
+   */
+  protected override createJob(json: JobJson, jobId: string): Job {
+    return super.createJob(isJson(json.data) ? json : { ...json, data: JSON.stringify(json.data) }, jobId);
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

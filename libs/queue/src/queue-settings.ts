@@ -1,0 +1,34 @@
+import type { JobsOptions, WorkerOptions } from 'bullmq';
+
+/** Names of the queues. */
+export const CREATE_QUEUE = 'item-create';
+export const MAINTENANCE_QUEUE = 'maintenance';
+
+/** Prefix of all keys in Redis; the braces keep them on one node of a Redis Cluster. */
+export function keyPrefix(queuePrefix: string): string {
+  return `{${queuePrefix}}`;
+}
+
+/**
+ * How a create job is kept and tried again. Completed jobs stay only long enough to catch a
+ * repeated add; failed ones stay until an operator discards them.
+ */
+export const CREATE_JOB_OPTIONS = {
+  attempts: 10,
+  backoff: { type: 'exponential', delay: 200, jitter: 0.5 },
+  removeOnComplete: { age: 120, count: 20_000 },
+  removeOnFail: false,
+} satisfies JobsOptions;
+
+/**
+ * How a worker holds its jobs. A job whose worker died is taken over after `lockDuration` and up to
+ * two `stalledInterval`s. Taking over is no failure: with BullMQ's default `maxStalledCount` of 1 a
+ * job whose item is stored could end in `failed`.
+ */
+export const WORKER_OPTIONS = {
+  lockDuration: 5000,
+  stalledInterval: 2000,
+  maxStalledCount: 1_000_000,
+  runRetryDelay: 500,
+  drainDelay: 5,
+} satisfies Partial<WorkerOptions>;

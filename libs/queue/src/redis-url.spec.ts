@@ -1,0 +1,68 @@
+import { parseRedisUrl } from './redis-url.js';
+
+describe('REDIS_URL', () => {
+  const single = { kind: 'single', tls: false, host: 'h', port: 6379, db: 0 };
+  it.each([
+    ['redis://h', single],
+    ['redis://h/', single],
+    ['rediss://h:1/2', { ...single, tls: true, port: 1, db: 2 }],
+    ['redis://[::1]:7000', { ...single, host: '::1', port: 7000 }],
+    ['redis://:secret@h', { ...single, password: 'secret' }],
+    ['redis://user@h', { ...single, username: 'user' }],
+    ['redis://us%40er:p%2Fa%3Ass:w@h/15', { ...single, username: 'us@er', password: 'p/a:ss:w', db: 15 }],
+  ])('may name one server: %s', (url, address) => {
+    expect(parseRedisUrl(url)).toEqual(address);
+  });
+
+  it('may name Sentinels and what they watch', () => {
+    expect(parseRedisUrl('redis+sentinel://:secret@a,b:7000/main/3')).toEqual({
+      kind: 'sentinel',
+      tls: false,
+      password: 'secret',
+      sentinels: [
+        { host: 'a', port: 26379 },
+        { host: 'b', port: 7000 },
+      ],
+      master: 'main',
+      db: 3,
+    });
+  });
+
+  it('may name nodes of a Cluster', () => {
+    expect(parseRedisUrl('rediss+cluster://a:1,b')).toEqual({
+      kind: 'cluster',
+      tls: true,
+      nodes: [
+        { host: 'a', port: 1 },
+        { host: 'b', port: 6379 },
+      ],
+    });
+  });
+
+  it.each([
+    'redis://',
+    'redis:///0',
+    'redis://:6379',
+    'redis://secret:port',
+    'redis://secret:0',
+    'redis://secret:65536',
+    'redis://secret:1:2',
+    'redis://secret,secret',
+    'redis://secret/db',
+    'redis://secret/0/1',
+    'redis://secret/-1',
+    'redis://secret/0?family=6',
+    'redis://user:se@cret@h',
+    'redis://user:%zzsecret@h',
+    'redis+sentinel://secret',
+    'redis+sentinel://secret/',
+    'redis+sentinel://secret/main/db',
+    'redis+cluster://secret/1',
+    'redis+proxy://secret',
+    'http://secret',
+  ])('is refused by its rule, and never shown: %s', (url) => {
+    const refusal = (): unknown => parseRedisUrl(url);
+    expect(refusal).toThrow(/^REDIS_URL is not valid: it must be redis\[s\]:\/\/\S/);
+    expect(refusal).not.toThrow(/secret|cret/);
+  });
+});

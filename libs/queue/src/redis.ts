@@ -1,0 +1,123 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { parseRedisUrl } from './redis-url.js';
+
+export type RedisConnection = Redis | Cluster;
+
+/** What a connection is for, which decides how it fails. */
+export type RedisRole = 'producer' | 'subscriber' | 'worker';
+
+/** A restarted Redis is used again within half a second; ioredis would wait for up to two. */
+const retryStrategy = (attempt: number): number => Math.min(50 * attempt, 500);
+
+/** Those that wait for an answer for as long as it takes are asked for a sign of life. */
+const ASK_EVERY_MS = 5000;
+const ANSWER_WITHIN_MS = 5000;
+
+/** A connection that nobody answers on is let go soon; one that is idle is kept known to what lies in between. */
+const SOCKET: RedisOptions = { disconnectTimeout: 500, keepAlive: 10_000 };
+
+const ROLES: Record<RedisRole, RedisOptions> = {
+  // A command fails at once while Redis is away, and soon when it does not answer: a client waits for it.
+  producer: { enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: 1500, connectTimeout: 1500 },
+  // Its owner subscribes after each reconnect: ioredis would not catch a subscription that fails.
+  subscriber: { maxRetriesPerRequest: null, autoResubscribe: false },
+  // BullMQ waits for Redis to come back, for as long as it takes.
+  worker: { maxRetriesPerRequest: null },
+};
+
+/**
+ * A connection that reconnects for ever by itself. `report` gets at most one line every few seconds
+ * while Redis is away, however many connections report to it.
+ *
+ * @throws ConfigError when the URL is not valid
+ */
+export function connectRedis(url: string, role: RedisRole, report: (line: string) => void): RedisConnection {
+  const redis = open(url, { ...SOCKET, ...ROLES[role], retryStrategy });
+  redis.on('error', (error: Error) => {
+    reportOutage(error, report);
+  });
+  if (role !== 'producer') watchForSilence(redis);
+  return redis;
+}
+
+/**
+ * Connects anew when Redis has gone without a word, as its machine's power does: TCP itself would wait for
+ * a quarter of an hour. BullMQ does the same for its blocking connection, which is a copy of this one.
+ */
+function watchForSilence(redis: RedisConnection): void {
+  const ask = async (): Promise<void> => {
+    if (redis.status !== 'ready' || (await redisAnswers(redis, ANSWER_WITHIN_MS))) return;
+    redis.disconnect(true);
+  };
+  const asking = setInterval(() => void ask(), ASK_EVERY_MS).unref();
+  redis.once('end', () => {
+    clearInterval(asking);
+  });
+}
+
+/** Whether Redis answers within `withinMs`: a stopped one keeps its connections open, only asking tells. */
+export async function redisAnswers(redis: RedisConnection, withinMs: number): Promise<boolean> {
+  if (redis.status !== 'ready') return false;
+  const answered = redis.ping().then(
+    () => true,
+    (error: unknown) => {
+      reconnectAfterSilence(redis, error);
+      return false;
+    },
+  );
+  return Promise.race([answered, delay(withinMs, false, { ref: false })]);
+}
+
+/**
+ * Connects anew when it was for want of an answer that a command failed. Until Redis answers again the
+ * connection is not ready, and commands fail at once rather than one by one after a wait.
+ */
+export function reconnectAfterSilence(redis: RedisConnection, error: unknown): void {
+  const isSilence = error instanceof Error && error.message === 'Command timed out';
+  if (isSilence && redis.status === 'ready') redis.disconnect(true);
+}
+
+function open(url: string, options: RedisOptions): RedisConnection {
+  const address = parseRedisUrl(url);
+  const { username, password, tls } = address;
+  const secured: RedisOptions = {
+    ...options,
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    ...(tls ? { tls: {} } : {}),
+  };
+  if (address.kind === 'cluster') {
+    return new Cluster(address.nodes, {
+      redisOptions: secured,
+      enableOfflineQueue: options.enableOfflineQueue ?? true,
+      clusterRetryStrategy: retryStrategy,
+    });
+  }
+  if (address.kind === 'sentinel') {
+    const { sentinels, master, db } = address;
+    // A former primary that has become a replica answers READONLY: connect anew, to the primary.
+    const reconnectOnError = (error: Error): boolean => error.message.startsWith('READONLY');
+    return new Redis({
+      ...secured,
+      sentinels,
+      name: master,
+      db,
+      sentinelRetryStrategy: retryStrategy,
+      reconnectOnError,
+    });
+  }
+  const { host, port, db } = address;
+  return new Redis({ ...secured, host, port, db });
+}
+
+const REPORT_EVERY_MS = 5000;
+const reportAgainAt = new WeakMap<(line: string) => void, number>();
+
+function reportOutage(error: Error, report: (line: string) => void): void {
+  if (Date.now() < (reportAgainAt.get(report) ?? 0)) return;
+  reportAgainAt.set(report, Date.now() + REPORT_EVERY_MS);
+  // A refused connection to a name with several addresses has a code and no message.
+  const reason = error.message === '' && 'code' in error ? String(error.code) : error.message;
+  report(`Redis is away, trying again: ${reason}`);
+}

@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import type { CreateReply } from '@app/contracts';
+import { keyPrefix } from './queue-settings.js';
+import { reconnectAfterSilence, type RedisConnection } from './redis.js';
+
+const SUBSCRIBE_AGAIN_MS = 1000;
+
+/**
+ * The channel on which workers tell one API instance what became of its creates. It only makes
+ * answers quick: a message that is missed is made up for by reading MongoDB.
+ */
+export class ReplySubscriber {
+  readonly channel: string;
+
+  constructor(
+    private readonly redis: RedisConnection,
+    queuePrefix: string,
+  ) {
+    this.channel = `${keyPrefix(queuePrefix)}:reply:${randomUUID()}`;
+  }
+
+  /** Calls `onReply` for each reply, now and after every reconnect. */
+  listen(onReply: (reply: CreateReply) => void): void {
+    this.redis.on('message', (_channel: string, message: string) => {
+      const reply = parse(message);
+      if (reply !== undefined) onReply(reply);
+    });
+    const subscribe = (): void => {
+      if (this.redis.status !== 'ready') return;
+      // Refused, as by an ACL: a connection that is lost meanwhile is followed by another.
+      this.redis.subscribe(this.channel).catch(() => setTimeout(subscribe, SUBSCRIBE_AGAIN_MS).unref());
+    };
+    this.redis.on('ready', subscribe);
+    subscribe();
+  }
+
+  close(): void {
+    this.redis.disconnect();
+  }
+}
+
+/** What is not understood, as from a worker of another version, is as good as lost. */
+function parse(message: string): CreateReply | undefined {
+  try {
+    const reply = JSON.parse(message) as CreateReply;
+    return ['created', 'failed'].includes(reply.outcome.kind) ? reply : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The workers' end of the reply channels. */
+export class ReplyPublisher {
+  constructor(private readonly redis: RedisConnection) {}
+
+  /** Tells the waiting instance, if it is still there; a lost message is not an error. */
+  async publish(channel: string, reply: CreateReply): Promise<void> {
+    await this.redis.publish(channel, JSON.stringify(reply)).catch((error: unknown) => {
+      reconnectAfterSilence(this.redis, error);
+    });
+  }
+
+  close(): void {
+    this.redis.disconnect();
+  }
+}

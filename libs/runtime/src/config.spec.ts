@@ -1,0 +1,52 @@
+import { ConfigError, loadApiConfig, loadCliConfig, loadWorkerConfig } from './config.js';
+
+const stores = { MONGODB_URI: 'mongodb://localhost:27017/items', REDIS_URL: 'redis://localhost' };
+
+describe('configuration', () => {
+  it('needs the two stores only', () => {
+    expect(loadApiConfig(stores)).toEqual({
+      mongodbUri: stores.MONGODB_URI,
+      redisUrl: stores.REDIS_URL,
+      host: '0.0.0.0',
+      port: 3000,
+      createWaitMs: 10_000,
+      maxBodyBytes: 1_048_576,
+      publicSiteUrl: 'http://localhost:3000',
+      queuePrefix: 'item-listing',
+      logLevel: 'info',
+    });
+    expect(loadWorkerConfig(stores)).toMatchObject({ port: 3001, concurrency: 256 });
+    expect(loadCliConfig(stores)).toMatchObject({ isProduction: false, demoCatalogue: undefined });
+  });
+
+  it('takes an empty variable for an absent one', () => {
+    expect(loadApiConfig({ ...stores, PORT: '', LOG_LEVEL: '' })).toMatchObject({ port: 3000, logLevel: 'info' });
+    expect(() => loadApiConfig({ ...stores, REDIS_URL: '' })).toThrow('REDIS_URL is missing');
+  });
+
+  it.each([
+    ['MONGODB_URI', 'http://user:secret@host'],
+    ['MONGODB_URI', 'mongodb://'],
+    ['REDIS_URL', 'secret'],
+    ['PORT', '65536'],
+    ['PORT', '-1'],
+    ['PORT', '80.5'],
+    ['PORT', 'secret'],
+    ['CREATE_WAIT_MS', '1e4'],
+    ['MAX_BODY_BYTES', '0'],
+    ['PUBLIC_SITE_URL', 'shop.example'],
+    ['QUEUE_PREFIX', 'a:b'],
+    ['LOG_LEVEL', 'loud'],
+  ])('refuses %s=%s in one line with the rule and without the value', (name, value) => {
+    const load = (): unknown => loadApiConfig({ ...stores, [name]: value });
+    expect(load).toThrow(ConfigError);
+    expect(load).toThrow(new RegExp(`^${name} is not valid: it must be [^\n]+$`));
+    expect(load).not.toThrow(new RegExp(`${value}$`));
+  });
+
+  it('leaves slashes at the end of the site out', () => {
+    expect(loadApiConfig({ ...stores, PUBLIC_SITE_URL: 'https://shop.example//' }).publicSiteUrl).toBe(
+      'https://shop.example',
+    );
+  });
+});

@@ -1,0 +1,128 @@
+import { z } from 'zod';
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+/** A setting's schema and its rule in words. */
+interface Setting<Value> {
+  schema: z.ZodType<Value>;
+  rule: string;
+}
+
+function wholeNumber(fallback: number, min: number, max: number): Setting<number> {
+  const schema = z.string().regex(/^\d+$/).transform(Number).pipe(z.number().min(min).max(max)).default(fallback);
+  return { schema, rule: `a whole number from ${String(min)} to ${String(max)}` };
+}
+
+function url(schemes: readonly string[], fallback?: string): Setting<string> {
+  const begins = schemes.map((scheme) => `${scheme}://`);
+  const schema = z
+    .string()
+    .refine((value) => begins.some((begin) => value.startsWith(begin) && value.length > begin.length));
+  return {
+    schema: fallback === undefined ? schema : schema.default(fallback),
+    rule: `a URL that begins with ${begins.join(' or ')}`,
+  };
+}
+
+const REDIS_SCHEMES = ['redis', 'rediss', 'redis+sentinel', 'rediss+sentinel', 'redis+cluster', 'rediss+cluster'];
+
+/** Every setting there is: name, rule, default. */
+const settings = {
+  MONGODB_URI: url(['mongodb', 'mongodb+srv']),
+  REDIS_URL: url(REDIS_SCHEMES),
+  PORT: wholeNumber(3000, 0, 65_535),
+  HOST: { schema: z.string().default('0.0.0.0'), rule: 'an address to listen on' },
+  WORKER_PORT: wholeNumber(3001, 0, 65_535),
+  WORKER_CONCURRENCY: wholeNumber(256, 1, 10_000),
+  CREATE_WAIT_MS: wholeNumber(10_000, 100, 120_000),
+  MAX_BODY_BYTES: wholeNumber(1_048_576, 1024, 16_777_216),
+  PUBLIC_SITE_URL: url(['http', 'https'], 'http://localhost:3000'),
+  QUEUE_PREFIX: {
+    schema: z
+      .string()
+      .regex(/^[\w.-]{1,64}$/)
+      .default('item-listing'),
+    rule: '1 to 64 letters, digits, dots, dashes or underscores',
+  },
+  DEMO_CATALOGUE: { schema: z.enum(['on', 'off']).optional(), rule: 'on or off' },
+  LOG_LEVEL: { schema: z.enum(LOG_LEVELS).default('info'), rule: `one of ${LOG_LEVELS.join(', ')}` },
+} satisfies Record<string, Setting<unknown>>;
+
+type Settings = { [Name in keyof typeof settings]: z.infer<(typeof settings)[Name]['schema']> };
+
+/** A setting is missing or breaks its rule; the message names both, never the value, which may hold a password. */
+export class ConfigError extends Error {}
+
+/** What both processes are told. */
+interface CommonConfig {
+  mongodbUri: string;
+  redisUrl: string;
+  host: string;
+  /** 0 = any free port. */
+  port: number;
+  queuePrefix: string;
+  logLevel: string;
+}
+
+export interface ApiConfig extends CommonConfig {
+  createWaitMs: number;
+  maxBodyBytes: number;
+  /** Without a slash at its end. */
+  publicSiteUrl: string;
+}
+
+export interface WorkerConfig extends CommonConfig {
+  /** Jobs in hand at a time. */
+  concurrency: number;
+}
+
+export interface CliConfig {
+  mongodbUri: string;
+  isProduction: boolean;
+  /** Whether the demo catalogue was asked for; undefined when nothing was said. */
+  demoCatalogue: 'on' | 'off' | undefined;
+}
+
+/** Settings of the API process. @throws ConfigError */
+export function loadApiConfig(env = process.env): ApiConfig {
+  return {
+    ...common(env),
+    port: read(env, 'PORT'),
+    createWaitMs: read(env, 'CREATE_WAIT_MS'),
+    maxBodyBytes: read(env, 'MAX_BODY_BYTES'),
+    publicSiteUrl: read(env, 'PUBLIC_SITE_URL').replace(/\/+$/, ''),
+  };
+}
+
+/** Settings of the worker process. @throws ConfigError */
+export function loadWorkerConfig(env = process.env): WorkerConfig {
+  return { ...common(env), port: read(env, 'WORKER_PORT'), concurrency: read(env, 'WORKER_CONCURRENCY') };
+}
+
+/** Settings of what an operator types. @throws ConfigError */
+export function loadCliConfig(env = process.env): CliConfig {
+  return {
+    mongodbUri: read(env, 'MONGODB_URI'),
+    isProduction: env['NODE_ENV'] === 'production',
+    demoCatalogue: read(env, 'DEMO_CATALOGUE'),
+  };
+}
+
+function common(env: NodeJS.ProcessEnv): Omit<CommonConfig, 'port'> {
+  return {
+    mongodbUri: read(env, 'MONGODB_URI'),
+    redisUrl: read(env, 'REDIS_URL'),
+    host: read(env, 'HOST'),
+    queuePrefix: read(env, 'QUEUE_PREFIX'),
+    logLevel: read(env, 'LOG_LEVEL'),
+  };
+}
+
+function read<Name extends keyof Settings>(env: NodeJS.ProcessEnv, name: Name): Settings[Name] {
+  const { schema, rule }: Setting<unknown> = settings[name];
+  // An empty variable, as Compose makes of an unset one, is an absent one.
+  const value = env[name] === '' ? undefined : env[name];
+  const result = schema.safeParse(value);
+  if (result.success) return result.data as Settings[Name];
+  throw new ConfigError(`${name} ${value === undefined ? 'is missing' : 'is not valid'}: it must be ${rule}`);
+}

@@ -1,0 +1,4 @@
+export * from './config.js';
+export * from './logger.js';
+export * from './run.js';
+export * from './provide.js';

@@ -1,0 +1,30 @@
+// Both databases for work on the service: `node tools/databases.mjs [--data DIR] [--until-stdin-closes]`.
+// One line of JSON on stdout says where they are; what is being done goes to stderr.
+import { tmpdir } from 'node:os';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { runMongodb, runRedis } from './embedded/start-databases.mjs';
+import { launch } from './processes/launcher.mjs';
+import { anyFreePort } from './processes/ports.mjs';
+import { Steps } from './steps.mjs';
+
+const { values: options } = parseArgs({
+  options: { data: { type: 'string' }, 'until-stdin-closes': { type: 'boolean', default: false } },
+});
+
+await launch(new Steps(process.stderr), async (launcher) => {
+  if (options['until-stdin-closes']) process.stdin.on('close', () => launcher.finish(0)).resume();
+  const dataDir = options.data ? resolve(options.data) : launcher.temporaryFolder(tmpdir());
+  const mongodb = await runMongodb(launcher, { dataDir, port: await anyFreePort() });
+  const redis = await runRedis(launcher, { dataDir, port: await anyFreePort() });
+  const found = {
+    mongodbUri: mongodb.uri,
+    redisUrl: redis.uri,
+    mongodbPid: mongodb.pid,
+    redisPid: redis.pid,
+    mongodBin: mongodb.binary,
+    redisServerBin: redis.binary,
+  };
+  process.stdout.write(`${JSON.stringify(found)}\n`);
+  return launcher.ended;
+});

@@ -1,0 +1,37 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { StepError } from '../steps.mjs';
+import { compareVersions } from './version-of.mjs';
+
+const FILE = 'written-by-version';
+
+/**
+ * Refuses to start an older release on a newer one's data: MongoDB would not start, and Redis would not see them.
+ * @param {string} dataDir
+ * @param {string} title
+ * @param {string} version of the program about to be started
+ */
+export function requireReadableData(dataDir, title, version) {
+  const writtenBy = read(dataDir);
+  if (writtenBy === undefined || compareVersions(series(version), series(writtenBy)) >= 0) return;
+  throw new StepError(`The data in ${dataDir} were written by ${title} ${writtenBy}, and this is ${version}`, {
+    hint: `put ${title} ${series(writtenBy)} or newer on PATH, or delete that folder to start afresh`,
+  });
+}
+
+/** Notes who writes these data now, once that one has started. */
+export function noteDataVersion(dataDir, version) {
+  writeFileSync(join(dataDir, FILE), `${version}\n`);
+}
+
+function read(dataDir) {
+  try {
+    return readFileSync(join(dataDir, FILE), 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+}
+
+function series(version) {
+  return version.split('.').slice(0, 2).join('.');
+}

@@ -1,0 +1,64 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { StepError } from '../steps.mjs';
+import { fromCache, installIntoCache } from './cache.mjs';
+import { versionOf } from './version-of.mjs';
+
+/**
+ * A place to get a program from.
+ * @typedef {object} Source
+ * @property {string} title how it reads after the program's name
+ * @property {string} folder its folder in the cache: names the release, so that another release is another folder
+ * @property {(target: string, context: {launcher: import('../processes/launcher.mjs').Launcher, step: object}) =>
+ *   Promise<string | void>} fetch puts the program at `target`; may say how much that was
+ */
+
+/**
+ * Finds a program that runs here: on PATH, in the cache, or from the first of its sources that works.
+ * @param {import('../processes/launcher.mjs').Launcher} launcher
+ * @param {import('./specs.mjs').Spec} spec
+ * @returns {Promise<{path: string, version: string}>}
+ */
+export async function findBinary(launcher, spec) {
+  const { steps } = launcher;
+  const onPath = await steps.attempt(`${spec.name} on PATH`, (step) => fromPath(launcher, spec, step));
+  if (onPath) return onPath;
+  const cached = await steps.attempt(`${spec.name} in the cache`, (step) => fromCache(launcher, spec, step));
+  if (cached) return cached;
+  for (const source of spec.sources) {
+    const title = `${spec.name} ${source.title}`;
+    const found = await steps.attempt(title, (step) => installIntoCache(launcher, spec, source, step));
+    if (found) return found;
+  }
+  throw new StepError(`No ${spec.title} could be found or fetched`, { hint: spec.hint });
+}
+
+async function fromPath(launcher, spec, step) {
+  const paths = spec.programs.map(which).filter((path) => path !== undefined);
+  const objections = [];
+  for (const path of paths) {
+    try {
+      const version = await versionOf(launcher, spec, path);
+      step.outcome = `${spec.name} on PATH: ${path}, ${version}`;
+      return { path, version };
+    } catch (error) {
+      objections.push(error.message);
+    }
+  }
+  throw new StepError(objections.join('; ') || 'none');
+}
+
+/** The file that a shell would run under this name. */
+function which(program) {
+  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+  return folders.map((folder) => join(folder, program)).find(isProgram);
+}
+
+function isProgram(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,106 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { isListening } from '../processes/ports.mjs';
+import { RANK } from '../processes/stop-in-order.mjs';
+import { noteDataVersion, requireReadableData } from './data-version.mjs';
+import { lastLinesOf, untilReady } from './readiness.mjs';
+
+const REPLICA_SET = 'rs0';
+const GRACE_MS = 15_000;
+
+/**
+ * Starts a MongoDB on 127.0.0.1 as a replica set of one, which transactions and change streams need.
+ * @param {import('../processes/launcher.mjs').Launcher} launcher
+ * @param {{binary: {path: string, version: string}, dataDir: string, port: number, database?: string}} options
+ * @returns {Promise<{uri: string, child: import('../processes/child.mjs').Child}>} once it takes writes
+ */
+export async function startMongodb(launcher, { binary, dataDir, port, database = '' }) {
+  mkdirSync(dataDir, { recursive: true });
+  requireReadableData(dataDir, 'MongoDB', binary.version);
+  const logFile = join(dataDir, 'mongod.log');
+  rmSync(logFile, { force: true });
+  const args = settings({ dataDir, port, logFile });
+  const child = launcher.start('MongoDB', binary.path, args, { rank: RANK.mongodb, graceMs: GRACE_MS });
+  child.reportLines = () => [...child.kept.filter(matters), ...lastLinesOf(logFile, matters)].map(sentence);
+  await untilReady(child, () => isListening('127.0.0.1', port));
+  await withClient(port, async (admin) => {
+    await untilReady(child, () => isOurs(admin, child.identity.pid));
+    await becomeReplicaSet(admin, `127.0.0.1:${port}`);
+    await untilReady(child, () => isPrimary(admin));
+  });
+  noteDataVersion(dataDir, binary.version);
+  return { uri: `mongodb://127.0.0.1:${port}/${database}?replicaSet=${REPLICA_SET}`, child };
+}
+
+function settings({ dataDir, port, logFile }) {
+  const options = Object.entries({
+    replSet: REPLICA_SET,
+    bind_ip: '127.0.0.1',
+    port,
+    dbpath: dataDir,
+    logpath: logFile,
+    // Small, because it shares a developer's machine.
+    wiredTigerCacheSizeGB: 0.5,
+    oplogSize: 512,
+    setParameter: 'diagnosticDataCollectionEnabled=false',
+  }).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  // No socket file: it would lie in the common temporary folder, under a name that another user's may have.
+  return [...options, '--quiet', '--nounixsocket'];
+}
+
+/** mongoose is loaded here and not above: this file is loaded before anything is installed. */
+async function withClient(port, work) {
+  const { default: mongoose } = await import('mongoose');
+  const client = new mongoose.mongo.MongoClient(`mongodb://127.0.0.1:${port}/`, { directConnection: true });
+  try {
+    return await work(client.db('admin'));
+  } finally {
+    await client.close();
+  }
+}
+
+/** Another program may have been quicker to take the port. */
+async function isOurs(admin, pid) {
+  const status = await admin.command({ serverStatus: 1 });
+  return Number(status.pid) === pid;
+}
+
+async function becomeReplicaSet(admin, host) {
+  const members = [{ _id: 0, host }];
+  const config = await currentConfig(admin);
+  if (config === undefined) {
+    await admin.command({ replSetInitiate: { _id: REPLICA_SET, members } });
+  } else if (config.members[0].host !== host) {
+    // Started on another port than last time, it does not find itself in its own configuration.
+    const moved = { ...config, version: config.version + 1, members: [{ ...config.members[0], host }] };
+    await admin.command({ replSetReconfig: moved, force: true });
+  }
+}
+
+async function currentConfig(admin) {
+  try {
+    return (await admin.command({ replSetGetConfig: 1 })).config;
+  } catch (error) {
+    if (error.codeName === 'NotYetInitialized') return undefined;
+    throw error;
+  }
+}
+
+async function isPrimary(admin) {
+  return (await admin.command({ hello: 1 })).isWritablePrimary;
+}
+
+/** It tells of every connection and setting: what explains its end is an error (E), a fatal one (F) or no log line. */
+function matters(line) {
+  return !/"s":"[IWD]/.test(line);
+}
+
+/** A line of its log is JSON for machines; a person wants its message and the error in it. */
+function sentence(line) {
+  try {
+    const { msg, attr } = JSON.parse(line);
+    return [msg, attr?.error?.errmsg ?? attr?.error].filter((part) => typeof part === 'string').join(': ');
+  } catch {
+    return line;
+  }
+}

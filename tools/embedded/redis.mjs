@@ -1,0 +1,59 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { RANK } from '../processes/stop-in-order.mjs';
+import { noteDataVersion, requireReadableData } from './data-version.mjs';
+import { lastLinesOf, untilReady } from './readiness.mjs';
+
+const GRACE_MS = 15_000;
+
+/**
+ * Starts a Redis on 127.0.0.1 that keeps its queue through a kill (append-only file, flushed each second) and never
+ * evicts: an evicted key would be a lost job.
+ * @param {import('../processes/launcher.mjs').Launcher} launcher
+ * @param {{binary: {path: string, version: string}, dataDir: string, port: number}} options
+ * @returns {Promise<{uri: string, child: import('../processes/child.mjs').Child}>}
+ */
+export async function startRedis(launcher, { binary, dataDir, port }) {
+  mkdirSync(dataDir, { recursive: true });
+  requireReadableData(dataDir, 'Redis', binary.version);
+  const logFile = join(dataDir, 'redis.log');
+  rmSync(logFile, { force: true });
+  const args = settings({ dataDir, port, logFile });
+  const child = launcher.start('Redis', binary.path, args, { rank: RANK.redis, graceMs: GRACE_MS });
+  child.reportLines = () => [...child.kept, ...lastLinesOf(logFile)];
+  await untilReady(child, () => isReady(port, child.identity.pid));
+  noteDataVersion(dataDir, binary.version);
+  return { uri: `redis://127.0.0.1:${port}`, child };
+}
+
+function settings({ dataDir, port, logFile }) {
+  return Object.entries({
+    bind: '127.0.0.1',
+    port,
+    dir: dataDir,
+    logfile: logFile,
+    appendonly: 'yes',
+    appendfsync: 'everysec',
+    save: '',
+    'maxmemory-policy': 'noeviction',
+  }).flatMap(([name, value]) => [`--${name}`, String(value)]);
+}
+
+/** Ready, and really the one that was started: another program may have been quicker to take the port. */
+async function isReady(port, pid) {
+  const answer = await ask(port, 'PING\r\nINFO server\r\n');
+  return answer.startsWith('+PONG') && answer.includes(`process_id:${pid}\r\n`);
+}
+
+function ask(port, commands) {
+  return new Promise((resolve, reject) => {
+    let answer = '';
+    const socket = connect({ host: '127.0.0.1', port }, () => socket.write(`${commands}QUIT\r\n`));
+    socket.setEncoding('utf8').setTimeout(1000, () => socket.destroy(new Error('no answer')));
+    socket
+      .on('data', (chunk) => (answer += chunk))
+      .on('end', () => resolve(answer))
+      .on('error', reject);
+  });
+}
