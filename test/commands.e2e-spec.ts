@@ -1,0 +1,113 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { SchemaRepository, type Database } from '@app/database';
+import { record, store, uniqueWord } from './support/items.js';
+import { freshEnvironment, openDatabase } from './support/service.js';
+
+const run = promisify(execFile);
+
+describe('commands', () => {
+  let env: NodeJS.ProcessEnv;
+  let database: Database;
+  beforeEach(async () => {
+    env = freshEnvironment();
+    database = await openDatabase(env);
+  });
+  afterEach(async () => {
+    await database.connection.dropDatabase();
+    await database.close();
+  });
+
+  const command = async (name: string, more: NodeJS.ProcessEnv = {}, ...args: string[]): Promise<string> =>
+    (await run(process.execPath, [`dist/apps/cli/src/${name}.js`, ...args], { env: { ...env, ...more } })).stdout;
+
+  describe('setup', () => {
+    it('creates all indexes, and does nothing a second time', async () => {
+      const schema = new SchemaRepository(database);
+      expect((await schema.missingIndexes()).unique).toEqual([
+        'items.publicId_1',
+        'items.slug_1',
+        'favourites.userId_1_itemId_1',
+        'categories.slug_1',
+      ]);
+      await command('setup');
+      await command('setup');
+      expect(await schema.missingIndexes()).toEqual({ unique: [], performance: [] });
+    });
+
+    it('raises the publicId sequence to the highest stored', async () => {
+      await store(database, record({ publicId: 5000 }));
+      await command('setup');
+      expect(await database.models.counters.findById('item.publicId').lean()).toMatchObject({ value: 5000 });
+    });
+
+    it('never lowers the sequence', async () => {
+      await database.models.counters.insertMany([{ _id: 'item.publicId', value: 70 }]);
+      await command('setup');
+      expect(await database.models.counters.findById('item.publicId').lean()).toMatchObject({ value: 70 });
+    });
+
+    it('derives missing and outdated search terms', async () => {
+      const word = uniqueWord();
+      const [missing, outdated] = await store(
+        database,
+        record({ name: word, searchTerms: [] }),
+        record({ name: word, searchTerms: [], searchVersion: 0 }),
+      );
+      await database.models.items.collection.updateOne({ _id: missing._id }, { $unset: { searchVersion: 1 } });
+      expect(await command('setup')).toContain('2 items were not');
+      const found = await database.models.items.find({ searchTerms: word }).lean();
+      expect(found.map(({ publicId }) => publicId).sort()).toEqual([missing.publicId, outdated.publicId].sort());
+    });
+
+    it.each([[['--init-replica-set', 'nonsense']], [['--unknown']]])('refuses %j with its usage', async (args) => {
+      await expect(command('setup', {}, ...args)).rejects.toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('usage: setup') as string,
+      });
+    });
+
+    it('says in one line which setting is missing', async () => {
+      await expect(command('setup', { MONGODB_URI: '' })).rejects.toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/^MONGODB_URI is missing: [^\n]+\n$/) as string,
+      });
+    });
+  });
+
+  describe('demo', () => {
+    const counts = async (): Promise<number[]> => {
+      const { categories, brands, conditions, items } = database.models;
+      const models = [categories, brands, conditions, items] as { countDocuments: () => Promise<number> }[];
+      return Promise.all(models.map((model) => model.countDocuments()));
+    };
+
+    it('loads the catalogue once', async () => {
+      await command('setup');
+      await command('demo');
+      expect(await counts()).toEqual([40, 60, 6, 1000]);
+      expect(await database.models.favourites.countDocuments({ userId: 'demo-user' })).toBeGreaterThan(0);
+      await database.models.items.deleteOne({});
+      expect(await command('demo')).toContain('left out');
+      expect(await counts()).toEqual([40, 60, 6, 999]);
+    });
+
+    it('loads nothing in production unless asked', async () => {
+      await command('setup');
+      await expect(command('demo', { NODE_ENV: 'production' })).rejects.toMatchObject({ code: 2 });
+      expect(await counts()).toEqual([0, 0, 0, 0]);
+      await command('demo', { NODE_ENV: 'production', DEMO_CATALOGUE: 'off' });
+      expect(await counts()).toEqual([0, 0, 0, 0]);
+      await command('demo', { NODE_ENV: 'production', DEMO_CATALOGUE: 'on' });
+      expect(await counts()).toEqual([40, 60, 6, 1000]);
+    });
+
+    it('numbers the listings by age', async () => {
+      await command('setup');
+      await command('demo');
+      const items = await database.models.items.find({}, { publicId: 1, createdAt: 1 }).sort({ publicId: 1 }).lean();
+      const times = items.map(({ createdAt }) => createdAt.getTime());
+      expect(times).toEqual([...times].sort((a, b) => a - b));
+    });
+  });
+});

@@ -1,0 +1,32 @@
+import { ServiceProcess } from './support/processes.js';
+import { freshEnvironment } from './support/service.js';
+
+jest.setTimeout(20_000);
+
+describe('a process with a bad environment', () => {
+  it.each([
+    ['api', 'MONGODB_URI', ''],
+    ['worker', 'REDIS_URL', ''],
+    ['worker', 'MONGODB_URI', 'http://user:secret@host'],
+    ['api', 'MONGODB_URI', 'mongodb://user:secret@host:port'],
+    ['api', 'REDIS_URL', 'redis://user:secret@host:port'],
+    ['worker', 'REDIS_URL', 'redis+sentinel://:secret@host'],
+    ['api', 'PORT', '65536'],
+    ['worker', 'WORKER_PORT', 'secret'],
+    ['worker', 'WORKER_CONCURRENCY', '0'],
+    ['api', 'LOG_LEVEL', 'loud'],
+  ] as const)('exits 1, %s with %s=%j, in one line without the value', async (name, variable, value) => {
+    const process = ServiceProcess.start(name, { ...freshEnvironment(), [variable]: value });
+    expect(await process.end()).toMatchObject({ code: 1 });
+    expect(process.stderr).toMatch(new RegExp(`^${variable} is (missing|not valid): it must be [^\\n]+\\n$`));
+    expect(process.stderr).not.toMatch(/secret|65536|loud/);
+    expect(process.log).toEqual([]);
+  });
+
+  it('exits 1 when its port is taken', async () => {
+    const { port } = new URL(process.env['REDIS_URL'] ?? '');
+    const api = ServiceProcess.start('api', { ...freshEnvironment(), PORT: port });
+    expect(await api.end()).toMatchObject({ code: 1 });
+    expect(api.stderr).toMatch(/^HOST or port is not valid: [^\n]+ EADDRINUSE[^\n]+\n$/);
+  });
+});

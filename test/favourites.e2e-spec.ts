@@ -1,0 +1,82 @@
+import { newMongoId, mongoId } from '@app/database';
+import { favour, record, store } from './support/items.js';
+import { startService, type Service } from './support/service.js';
+
+describe("getAll of a user's favourites", () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service.stop());
+
+  const publicIds = async (input: object): Promise<number[]> =>
+    (await service.api.getAll(input)).map(({ publicId }) => publicId);
+
+  it('answers only theirs, the most recently favourited first', async () => {
+    const [a, b, c] = await store(service.database, record(), record(), record());
+    await favour(service.database, 'ann', [b, a]);
+    await favour(service.database, 'bob', [c]);
+    expect(await publicIds({ userId: 'ann' })).toEqual([a.publicId, b.publicId]);
+    expect(await publicIds({ userId: 'nobody' })).toEqual([]);
+    expect(await publicIds({ userId: '' })).toEqual([]);
+  });
+
+  it('orders those of the same moment by item, descending', async () => {
+    const stored = await store(service.database, record(), record(), record());
+    const createdAt = new Date();
+    await service.database.models.favourites.insertMany(
+      stored.map(({ _id }) => ({ userId: 'tie', itemId: _id, createdAt })),
+    );
+    const items = await service.api.getAll({ userId: 'tie' });
+    expect(items.map(({ id }) => id)).toEqual(
+      stored
+        .map(({ _id }) => _id.toHexString())
+        .sort()
+        .reverse(),
+    );
+  });
+
+  it('applies the other filters', async () => {
+    const [sold, blue, hidden, other] = await store(
+      service.database,
+      record({ status: 'sold' }),
+      record({ name: 'Blue kettle', categoryId: 9 }),
+      record({ isVisible: false }),
+      record({ name: 'Blue bike' }),
+    );
+    await favour(service.database, 'filters', [sold, blue, hidden, other]);
+    expect(await publicIds({ userId: 'filters' })).toEqual([other.publicId, blue.publicId, sold.publicId]);
+    expect(await publicIds({ userId: 'filters', status: 'sold' })).toEqual([sold.publicId]);
+    expect(await publicIds({ userId: 'filters', search: 'blue' })).toEqual([other.publicId, blue.publicId]);
+    expect(await publicIds({ userId: 'filters', search: 'blue', categoryId: '9' })).toEqual([blue.publicId]);
+  });
+
+  it('pages', async () => {
+    const stored = await store(service.database, ...Array.from({ length: 5 }, () => record()));
+    await favour(service.database, 'pages', stored);
+    const newestFirst = stored.map(({ publicId }) => publicId).reverse();
+    expect(await publicIds({ userId: 'pages', pageSize: 2 })).toEqual(newestFirst.slice(0, 2));
+    expect(await publicIds({ userId: 'pages', pageSize: 2, page: 3 })).toEqual(newestFirst.slice(4));
+    expect(await publicIds({ userId: 'pages', pageSize: 2, page: 4 })).toEqual([]);
+  });
+
+  it('counts the newest 5,000, those of deleted items included', async () => {
+    const [old, newest] = await store(service.database, record(), record());
+    await favour(service.database, 'many', [old]);
+    const deleted = Array.from({ length: 4999 }, (_, index) => ({
+      userId: 'many',
+      itemId: mongoId(newMongoId()),
+      createdAt: new Date(10_000 + index),
+    }));
+    await service.database.models.favourites.insertMany(deleted);
+    expect(await publicIds({ userId: 'many' })).toEqual([old.publicId]);
+    await favour(service.database, 'many', [newest], 1_000_000);
+    expect(await publicIds({ userId: 'many' })).toEqual([newest.publicId]);
+  });
+
+  it('holds a favourite once', async () => {
+    const [item] = await store(service.database, record());
+    await favour(service.database, 'twice', [item]);
+    await expect(favour(service.database, 'twice', [item])).rejects.toMatchObject({ code: 11000 });
+  });
+});

@@ -1,0 +1,274 @@
+import type { CreateJob, CreateReply, ErrorBody, Item } from '@app/contracts';
+import { newMongoId, SchemaRepository, type Database } from '@app/database';
+import { connectRedis, CREATE_JOB_OPTIONS, ReplySubscriber } from '@app/queue';
+import type { ApiClient } from './support/api-client.js';
+import { eventually } from './support/eventually.js';
+import { uniqueWord, validInput } from './support/items.js';
+import { ownRedis, readyRedis, type OwnDatabase } from './support/own-databases.js';
+import { ServiceProcess } from './support/processes.js';
+import { openQueue, type OpenQueue } from './support/queue.js';
+import { freshEnvironment, openDatabase } from './support/service.js';
+
+/** A lost reply is made up for by looking every quarter of a second for what is half a second late. */
+const MADE_UP_FOR_MS = 1500;
+
+jest.setTimeout(30_000);
+
+describe('a job of the queue of creates', () => {
+  let redis: OwnDatabase;
+  let env: NodeJS.ProcessEnv;
+  let database: Database;
+  let jobs: OpenQueue;
+  let api: ServiceProcess;
+  let worker: ServiceProcess;
+  let client: ApiClient;
+
+  beforeAll(async () => {
+    redis = await ownRedis();
+    await readyRedis(redis);
+    env = freshEnvironment({ REDIS_URL: redis.url, LOG_LEVEL: 'info' });
+    database = await openDatabase(env);
+    await new SchemaRepository(database).createIndexes();
+    jobs = openQueue(env);
+    api = ServiceProcess.start('api', env);
+    worker = ServiceProcess.start('worker', env);
+    await Promise.all([api.becomes('ready'), worker.becomes('ready')]);
+    client = await api.client();
+  });
+  afterEach(async () => {
+    await jobs.queue.resume();
+    await jobs.redis.call('ACL', 'SETUSER', 'default', 'allchannels');
+    for (const process of [api, worker]) process.requireQuiet();
+  });
+  afterAll(async () => {
+    await Promise.all([api.end('SIGKILL'), worker.end('SIGKILL')]);
+    await database.connection.dropDatabase();
+    await Promise.all([database.close(), jobs.close()]);
+    await redis.remove();
+  });
+
+  const add = (id: string, data: unknown): Promise<unknown> =>
+    jobs.queue.add('create', data, { ...CREATE_JOB_OPTIONS, jobId: id });
+
+  const failed = async (id: string): Promise<Record<string, string>> => {
+    await eventually(async () => {
+      expect(await jobs.queue.getJobState(id)).toBe('failed');
+    });
+    return jobs.redis.hgetall(jobs.queue.toKey(id));
+  };
+
+  describe('that is no create job', () => {
+    it.each([
+      ['nothing', {}],
+      ['null', null],
+      ['a text', 'garbage'],
+      ['another version', { ...createJob(), version: 99 }],
+      ['the id of another job', createJob()],
+      ['an item without a name', { ...createJob(), item: { description: 'x' } }],
+    ])('ends in failed, with the reason and its data: %s', async (_what, data) => {
+      const id = newMongoId();
+      await add(id, data);
+      const { failedReason, data: kept = '' } = await failed(id);
+      expect(failedReason).toMatch(/^Not a create job: /);
+      expect(JSON.parse(kept)).toEqual(data);
+    });
+
+    it('ends in failed also when its data is not even JSON, and can be listed there', async () => {
+      const id = newMongoId();
+      await jobs.queue.pause();
+      await add(id, {});
+      await jobs.redis.hset(jobs.queue.toKey(id), 'data', '{"version":1,');
+      await jobs.queue.resume();
+      expect(await failed(id)).toMatchObject({ failedReason: expect.stringMatching(/^Not a create job: /) as string });
+      const listed = await jobs.queue.getFailed();
+      expect(listed.find((job) => job.id === id)?.data).toBe('{"version":1,');
+    });
+
+    it('holds up no other', async () => {
+      await jobs.queue.pause();
+      const spoiled = await Promise.all(
+        Array.from({ length: 20 }, async () => {
+          const id = newMongoId();
+          await add(id, {});
+          await jobs.redis.hset(jobs.queue.toKey(id), 'data', '}');
+          return id;
+        }),
+      );
+      const creating = client.create(validInput());
+      await jobs.queue.resume();
+      expect((await creating).status).toBe('available');
+      await Promise.all(spoiled.map(failed));
+    });
+  });
+
+  describe('that is done twice', () => {
+    let replies: CreateReply[];
+    let subscriber: ReplySubscriber;
+    beforeEach(async () => {
+      replies = [];
+      const connection = connectRedis(redis.url, 'subscriber', () => undefined);
+      subscriber = new ReplySubscriber(connection, 'test');
+      subscriber.listen((reply) => replies.push(reply));
+      await eventually(async () => {
+        const [, count] = await jobs.redis.pubsub('NUMSUB', subscriber.channel);
+        if (count !== 1) throw new Error('not subscribed yet');
+      });
+    });
+    afterEach(() => {
+      subscriber.close();
+    });
+
+    const expectOneItem = async (id: string, name: string): Promise<void> => {
+      await eventually(() => {
+        expect(replies).toHaveLength(2);
+      });
+      expect(replies[0]).toMatchObject({ id, outcome: { kind: 'created', item: { id, name } } });
+      expect(replies[1]).toEqual(replies[0]);
+      expect(await database.models.items.countDocuments({ name })).toBe(1);
+    };
+
+    it('stores one item, and says the same again: its completed job was removed', async () => {
+      const job = createJob({ replyTo: subscriber.channel });
+      await add(job.id, job);
+      await eventually(async () => {
+        expect(await jobs.queue.getJobState(job.id)).toBe('completed');
+      });
+      await jobs.queue.remove(job.id);
+      await add(job.id, job);
+      await expectOneItem(job.id, job.item.name);
+    });
+
+    it('stores one item, and says the same to both: two workers had it at once', async () => {
+      const other = { ...env, QUEUE_PREFIX: `test-${uniqueWord()}` };
+      const otherJobs = openQueue(other);
+      const otherWorker = ServiceProcess.start('worker', other);
+      await otherWorker.becomes('ready');
+      for (let round = 0; round < 5; round++) {
+        replies.length = 0;
+        const job = createJob({ replyTo: subscriber.channel });
+        await Promise.all([add(job.id, job), otherJobs.queue.add('create', job, { jobId: job.id })]);
+        await expectOneItem(job.id, job.item.name);
+      }
+      expect(await otherWorker.end('SIGTERM')).toMatchObject({ code: 0 });
+      await otherJobs.close();
+    });
+
+    it('changes nothing while its completed job is kept', async () => {
+      const job = createJob({ replyTo: subscriber.channel });
+      await add(job.id, job);
+      await eventually(async () => {
+        expect(await jobs.queue.getJobState(job.id)).toBe('completed');
+      });
+      await add(job.id, job);
+      expect(await jobs.queue.getJobState(job.id)).toBe('completed');
+      expect(replies).toHaveLength(1);
+    });
+  });
+
+  describe('whose reply is lost', () => {
+    it('is found in MongoDB: it is late, not lost', async () => {
+      await forbidReplies();
+      const since = Date.now();
+      const { id } = await client.create(validInput());
+      expect(Date.now() - since).toBeLessThan(MADE_UP_FOR_MS);
+      expect((await client.call<Item>('getById', { id })).status).toBe(200);
+    });
+
+    it('is followed by quick ones: the api listens again when its connection was cut', async () => {
+      for (let round = 0; round < 3; round++) {
+        await jobs.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+        await eventually(async () => {
+          const since = Date.now();
+          await client.create(validInput());
+          // Before the first look into MongoDB.
+          expect(Date.now() - since).toBeLessThan(450);
+        });
+      }
+    });
+  });
+
+  describe('that fails for good', () => {
+    beforeAll(async () => {
+      await database.connection.db?.command({ collMod: 'items', validator: { name: { $ne: 'Refused' } } });
+    });
+
+    it.each(['heard', 'lost'])(
+      'answers 500 and stays in failed, its last try spent: a reply that is %s',
+      async (reply) => {
+        if (reply === 'lost') await forbidReplies();
+        await jobs.queue.pause();
+        const answering = client.call<ErrorBody>('create', validInput({ name: 'Refused' }), { 'X-Request-Id': reply });
+        const [job] = await eventually(async () => {
+          const waiting = await jobs.queue.getWaiting();
+          expect(waiting).toHaveLength(1);
+          return waiting;
+        });
+        const id = job?.id ?? '';
+        await jobs.redis.hset(jobs.queue.toKey(id), 'atm', 9);
+        await jobs.queue.resume();
+
+        const { status, body } = await answering;
+        expect([status, body.code, body.data]).toEqual([500, 'INTERNAL_SERVER_ERROR', undefined]);
+        expect(await failed(id)).toMatchObject({ failedReason: 'Document failed validation' });
+        expect(worker.log).toContainEqual(
+          expect.objectContaining({
+            msg: 'create failed for good',
+            requestId: reply,
+            id,
+            reason: expect.anything() as string,
+          }),
+        );
+      },
+    );
+
+    it('is tried again first, later and later', async () => {
+      const job = createJob();
+      job.item.name = 'Refused';
+      await add(job.id, job);
+      await eventually(async () => {
+        expect((await jobs.queue.getJob(job.id))?.attemptsMade).toBeGreaterThan(1);
+      });
+      expect(await jobs.queue.getJobState(job.id)).not.toBe('failed');
+      await eventually(() => jobs.queue.remove(job.id));
+    });
+  });
+
+  it('carries the id of its request into the log of the worker', async () => {
+    const { body } = await client.call<Item>('create', validInput(), { 'X-Request-Id': 'shop-4711' });
+    const { id, publicId } = body;
+    await eventually(() => {
+      expect(worker.log).toContainEqual(
+        expect.objectContaining({ msg: 'item stored', requestId: 'shop-4711', id, publicId }),
+      );
+    });
+  });
+
+  it('that nobody takes makes the worker not ready', async () => {
+    await jobs.queue.pause();
+    await add(newMongoId(), {});
+    const { parts } = await worker.becomes('not ready');
+    expect(parts).toEqual({ mongodb: 'ok', redis: 'ok', consumer: 'jobs wait and none is taken' });
+    await jobs.queue.resume();
+    await worker.becomes('ready');
+  });
+
+  /** Redis takes no message for any channel from now on. */
+  async function forbidReplies(): Promise<void> {
+    await jobs.redis.call('ACL', 'SETUSER', 'default', 'resetchannels');
+  }
+});
+
+/** A job as the API makes it. */
+function createJob(changes: Partial<CreateJob> = {}): CreateJob {
+  const item = { ...(validInput({ name: uniqueWord() }) as unknown as CreateJob['item']), categoryId: 7 };
+  return {
+    version: 1,
+    id: newMongoId(),
+    requestHash: 'hash',
+    requestId: 'test',
+    replyTo: 'nobody',
+    sellerId: 'seller',
+    item,
+    ...changes,
+  };
+}

@@ -1,0 +1,209 @@
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
+import type { ErrorBody } from '@app/contracts';
+import { SchemaRepository, type Database } from '@app/database';
+import { eventually } from './support/eventually.js';
+import { uniqueWord, validInput } from './support/items.js';
+import { ownMongodb, readyMongodb } from './support/own-databases.js';
+import { ServiceProcess } from './support/processes.js';
+import { openQueue, type OpenQueue } from './support/queue.js';
+import { freshEnvironment, openDatabase } from './support/service.js';
+
+/** 9 s is the promise, 10 s the moment at which orchestrators kill. */
+const AT_LAST_MS = 9500;
+/** With nothing in hand a process needs no time, and half a second for load balancers to look away. */
+const AT_ONCE_MS = 3000;
+
+jest.setTimeout(60_000);
+
+describe('a process that is told to stop', () => {
+  let env: NodeJS.ProcessEnv;
+  let database: Database;
+  let jobs: OpenQueue;
+  let running: ServiceProcess[];
+
+  beforeAll(async () => {
+    env = freshEnvironment({ LOG_LEVEL: 'info' });
+    database = await openDatabase(env);
+    await new SchemaRepository(database).createIndexes();
+  });
+  beforeEach(() => {
+    running = [];
+    env = { ...env, QUEUE_PREFIX: `test-${uniqueWord()}` };
+    jobs = openQueue(env);
+  });
+  afterEach(async () => {
+    await Promise.all(running.map((process) => process.end('SIGKILL')));
+    await jobs.close();
+    for (const process of running) process.requireQuiet();
+  });
+  afterAll(async () => {
+    await database.connection.dropDatabase();
+    await database.close();
+  });
+
+  function start(name: 'api' | 'worker', more: NodeJS.ProcessEnv = {}): ServiceProcess {
+    const process = ServiceProcess.start(name, { ...env, ...more });
+    running.push(process);
+    return process;
+  }
+
+  async function startReady(name: 'api' | 'worker', more: NodeJS.ProcessEnv = {}): Promise<ServiceProcess> {
+    const process = start(name, more);
+    await process.becomes('ready');
+    return process;
+  }
+
+  describe.each(['api', 'worker'] as const)('the %s', (name) => {
+    it.each(['SIGTERM', 'SIGINT'] as const)('exits 0 at once when idle (%s)', async (signal) => {
+      const process = await startReady(name);
+      const { code, afterMs } = await process.end(signal);
+      expect(code).toBe(0);
+      expect(afterMs).toBeLessThan(AT_ONCE_MS);
+      expect(process.log.at(-1)?.msg).toBe('stopped');
+    });
+
+    it('exits 0 at once while it waits for both stores', async () => {
+      const away = { MONGODB_URI: 'mongodb://127.0.0.1:1/none', REDIS_URL: 'redis://127.0.0.1:1' };
+      const process = start(name, away);
+      await process.logged('listening');
+      const { code, afterMs } = await process.end('SIGTERM', 'SIGTERM');
+      expect(code).toBe(0);
+      expect(afterMs).toBeLessThan(AT_ONCE_MS);
+    });
+
+    it('is not kept by a connection on which nothing was asked', async () => {
+      const process = await startReady(name);
+      const { hostname, port } = new URL((await process.client()).base);
+      const socket = connect(Number(port), hostname).on('error', () => undefined);
+      await once(socket, 'connect');
+      const { code, afterMs } = await process.end('SIGTERM');
+      expect(code).toBe(0);
+      expect(afterMs).toBeLessThan(AT_ONCE_MS);
+    });
+  });
+
+  it('the api answers creates that still wait after 7 s with their id, and exits 0, also when told twice', async () => {
+    const api = await startReady('api');
+    const client = await api.client();
+    const creating = [1, 2, 3].map(() => client.call<ErrorBody & { data: { id: string } }>('create', validInput()));
+    await eventually(async () => {
+      expect(await jobs.queue.getWaitingCount()).toBe(3);
+    });
+    const { code, afterMs } = await api.end('SIGTERM', 'SIGINT', 'SIGTERM');
+    for (const { status, headers, body } of await Promise.all(creating)) {
+      expect([status, body.data, headers.get('connection')]).toEqual([
+        504,
+        { id: expect.stringMatching(/^[\da-f]{24}$/) as string, outcome: 'unknown' },
+        'close',
+      ]);
+      // Whoever asks later will find it: the job is there.
+      expect(await jobs.queue.getJobState(body.data.id)).toBe('waiting');
+    }
+    expect(code).toBe(0);
+    expect(afterMs).toBeGreaterThan(6900);
+    expect(afterMs).toBeLessThan(AT_LAST_MS);
+  });
+
+  it('the api resets no connection, says that it is not ready, and asks clients to connect anew', async () => {
+    const api = await startReady('api');
+    const { base } = await api.client();
+    const agent = new Agent({ keepAlive: true });
+    const outcomes: string[] = [];
+    const seenReady: number[] = [];
+    const get = async (): Promise<void> => {
+      for (;;) {
+        const outcome = await getReady(base, agent);
+        outcomes.push(outcome.code);
+        if (outcome.status === undefined) return;
+        seenReady.push(outcome.status);
+      }
+    };
+    const clients = Promise.all(Array.from({ length: 8 }, get));
+    await eventually(() => {
+      expect(seenReady.length).toBeGreaterThan(50);
+    });
+    const { code } = await api.end('SIGTERM');
+    await clients;
+    agent.destroy();
+    expect(code).toBe(0);
+    expect(new Set(seenReady)).toEqual(new Set([200, 503]));
+    expect(new Set(outcomes)).toEqual(new Set(['keep-alive', 'close', 'not connected']));
+  });
+
+  it('the worker gives a job that it cannot finish back after 8 s, and another one does it', async () => {
+    const mongod = await ownMongodb();
+    try {
+      await readyMongodb(mongod);
+      const own = await openDatabase({ MONGODB_URI: mongod.url });
+      await new SchemaRepository(own).createIndexes();
+      await own.close();
+      const away = { MONGODB_URI: mongod.url };
+      const worker = await startReady('worker', away);
+      const client = await (await startReady('api', { ...away, CREATE_WAIT_MS: '100' })).client();
+      await mongod.pause();
+      const { body } = await client.call<ErrorBody & { data: { id: string } }>('create', validInput());
+      await eventually(async () => {
+        expect(await jobs.queue.getJobState(body.data.id)).toBe('active');
+      });
+      const { code, afterMs } = await worker.end('SIGTERM');
+      expect(code).toBe(0);
+      expect(afterMs).toBeGreaterThan(7000);
+      expect(afterMs).toBeLessThan(AT_LAST_MS);
+      expect(await jobs.queue.getJobState(body.data.id)).toBe('waiting');
+      expect((await jobs.queue.getJob(body.data.id))?.attemptsMade).toBe(0);
+
+      mongod.resume();
+      await startReady('worker', away);
+      await eventually(async () => {
+        expect((await client.call('getById', { id: body.data.id })).status).toBe(200);
+      });
+    } finally {
+      await Promise.all(running.map((process) => process.end('SIGKILL')));
+      await mongod.remove();
+    }
+  });
+
+  it('a worker killed amid 200 creates leaves them to the next: each is stored exactly once', async () => {
+    const name = uniqueWord();
+    const client = await (await startReady('api')).client();
+    const worker = await startReady('worker', { WORKER_CONCURRENCY: '50' });
+    const creating = Array.from({ length: 200 }, () =>
+      client.call<{ id?: string; data?: { id: string } }>('create', validInput({ name })),
+    );
+    await eventually(async () => {
+      expect(await database.models.items.countDocuments({ name })).toBeGreaterThan(20);
+    });
+    await worker.end('SIGKILL');
+    expect(await database.models.items.countDocuments({ name })).toBeLessThan(200);
+
+    await startReady('worker');
+    const answers = await Promise.all(creating);
+    expect(new Set(answers.map(({ status }) => status))).not.toContain(503);
+    const ids = answers.map(({ body }) => body.id ?? body.data?.id ?? 'none').sort();
+    await eventually(async () => {
+      const stored = await database.models.items.find({ name }, { _id: 1, publicId: 1 }).lean();
+      expect(stored.map(({ _id }) => _id.toHexString()).sort()).toEqual(ids);
+      expect(new Set(stored.map(({ publicId }) => publicId)).size).toBe(200);
+    });
+    expect(await jobs.queue.getFailedCount()).toBe(0);
+  });
+});
+
+/** Asks over a connection that is kept; `code` is what became of the connection. */
+function getReady(base: string, agent: Agent): Promise<{ status?: number | undefined; code: string }> {
+  return new Promise((resolve) => {
+    const asking = request(`${base}/health/ready`, { agent }, (response) => {
+      response.resume();
+      response.once('end', () => {
+        resolve({ status: response.statusCode, code: response.headers.connection ?? 'none' });
+      });
+    });
+    asking.once('error', (error) => {
+      // A new connection that nobody has accepted is reset by the system when the listener closes.
+      resolve({ code: asking.reusedSocket ? `lost: ${error.message}` : 'not connected' });
+    });
+    asking.end();
+  });
+}

@@ -1,0 +1,25 @@
+import type { ErrorBody } from '@app/contracts';
+import type { Answer } from './api-client.js';
+
+const FORM_HEADERS = ['cache-control', 'connection', 'content-length', 'content-type', 'date', 'x-request-id'];
+const MAY_COME_TOO = ['allow', 'keep-alive', 'retry-after'];
+const INTERNAL =
+  /node_modules|\.[jt]s\b|\bat .+:\d+|stack|mongo|redis|bullmq|express|\bnest\b|nestjs|zod|ECONN|HPE_|ERR_/i;
+
+/** Expects an error in the one form: exactly the promised keys and headers, and nothing from inside. */
+export function expectError({ status, headers, body }: Answer<ErrorBody>, expectedStatus: number, code: string): void {
+  expect(body).toEqual({
+    defined: false,
+    code,
+    status: expectedStatus,
+    message: expect.stringMatching(/^\S.*\S$/) as string,
+    ...('data' in body ? { data: expect.any(Object) as object } : {}),
+  });
+  expect(status).toBe(expectedStatus);
+  expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+  expect(headers.get('cache-control')).toBe('no-store');
+  expect(headers.get('x-request-id')).toMatch(/^[\w.:+/=@-]{1,128}$/);
+  const names = [...headers.keys()];
+  expect(names.filter((name) => ![...FORM_HEADERS, ...MAY_COME_TOO].includes(name))).toEqual([]);
+  expect(JSON.stringify(body)).not.toMatch(INTERNAL);
+}

@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto';
+import { newMongoId, type Database, type ItemRecord } from '@app/database';
+import { newItemRecord } from '@app/items';
+
+/** A valid input of create. */
+export function validInput(changes: object = {}): Record<string, unknown> {
+  return {
+    name: 'Red city bike',
+    description: 'Three gears, new tyres, used for two summers.',
+    price: 149.5,
+    categoryId: '7',
+    stock: 1,
+    brandId: null,
+    conditionId: null,
+    isFeatured: null,
+    images: ['https://images.example.com/bike.jpg'],
+    ...changes,
+  };
+}
+
+/** A word that no other test uses. */
+export function uniqueWord(): string {
+  return `w${randomBytes(8).toString('hex')}`;
+}
+
+let nextPublicId = 1_000_000;
+
+/** A stored item as another service may have left it. */
+export function record(changes: Partial<ItemRecord> = {}): ItemRecord {
+  const item = {
+    name: changes.name ?? 'Red city bike',
+    description: changes.description ?? 'Three gears, new tyres.',
+    price: 149.5,
+    categoryId: 7,
+    stock: 1,
+    brandId: null,
+    conditionId: null,
+    isFeatured: null,
+    images: ['https://images.example.com/bike.jpg'],
+  };
+  const request = { id: newMongoId(), sellerId: 'seller', requestHash: 'hash', item };
+  const { brandTitle = null } = changes;
+  const created = newItemRecord(request, { publicId: nextPublicId++, brandTitle, condition: null, now: new Date() });
+  return { ...created, ...changes };
+}
+
+/** Stores items behind the service's back, and answers them. */
+export async function store<Records extends ItemRecord[]>(database: Database, ...records: Records): Promise<Records> {
+  await database.models.items.collection.insertMany(records);
+  return records;
+}
+
+/** Favourites as the other service writes them, the first the oldest. */
+export async function favour(database: Database, userId: string, records: ItemRecord[], since = 0): Promise<void> {
+  await database.models.favourites.insertMany(
+    records.map(({ _id }, index) => ({ userId, itemId: _id, createdAt: new Date(since + index * 1000) })),
+  );
+}

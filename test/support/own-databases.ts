@@ -1,0 +1,152 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Database, initiateReplicaSet } from '@app/database';
+import { connectRedis } from '@app/queue';
+import { eventually } from './eventually.js';
+
+const run = promisify(execFile);
+
+interface Description {
+  url: string;
+  command: [binary: string, ...args: string[]];
+}
+
+/** A database server of a test's own, on a free port and in a temporary folder: it may be killed and stopped. */
+export class OwnDatabase {
+  private child: ChildProcess | undefined;
+
+  private constructor(
+    readonly url: string,
+    readonly port: number,
+    readonly folder: string,
+    private readonly command: [binary: string, ...args: string[]],
+  ) {}
+
+  /** Takes a free port and a folder; nothing runs yet. */
+  static async create(describe: (port: number, folder: string) => Description): Promise<OwnDatabase> {
+    const port = await freePort();
+    const folder = await mkdtemp(join(tmpdir(), 'own-database-'));
+    const { url, command } = describe(port, folder);
+    return new OwnDatabase(url, port, folder, command);
+  }
+
+  /** Starts it, also again: on the same port and with the same data. */
+  start(): void {
+    const [binary, ...args] = this.command;
+    const child = spawn(binary, args, { stdio: 'ignore' });
+    child.once('error', () => undefined);
+    // A test run that breaks off leaves nothing behind.
+    const kill = (): void => {
+      child.kill('SIGKILL');
+    };
+    process.once('exit', kill);
+    child.once('exit', () => process.off('exit', kill));
+    this.child = child;
+  }
+
+  /** SIGSTOP: connections stay open, and nobody answers on them from when this returns. */
+  async pause(): Promise<void> {
+    this.child?.kill('SIGSTOP');
+    await eventually(async () => {
+      const { stdout: state } = await run('ps', ['-o', 'state=', '-p', String(this.child?.pid)]);
+      if (!state.startsWith('T')) throw new Error(`in state ${state}`);
+    });
+  }
+
+  resume(): void {
+    this.child?.kill('SIGCONT');
+  }
+
+  /** `kill -9`, and no trace of it when this returns. */
+  async kill(): Promise<void> {
+    const { child } = this;
+    if (!this.isRunning || child === undefined) return;
+    const exited = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exited;
+  }
+
+  get isRunning(): boolean {
+    return this.child !== undefined && this.child.exitCode === null && this.child.signalCode === null;
+  }
+
+  /** Ends it for good. */
+  async remove(): Promise<void> {
+    await this.kill();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** A MongoDB that is not started yet: {@link readyMongodb} does. */
+export async function ownMongodb(): Promise<OwnDatabase> {
+  return OwnDatabase.create((port, folder) => ({
+    url: `mongodb://127.0.0.1:${String(port)}/own?replicaSet=rs0`,
+    command: [
+      binary('MONGOD_BIN'),
+      ...['--replSet', 'rs0', '--bind_ip', '127.0.0.1', '--port', String(port), '--dbpath', folder, '--nounixsocket'],
+      ...['--wiredTigerCacheSizeGB', '0.25', '--oplogSize', '64'],
+      ...['--setParameter', 'diagnosticDataCollectionEnabled=false'],
+    ],
+  }));
+}
+
+/** A Redis that is not started yet, {@link readyRedis} does; it keeps its data over a `kill -9`. */
+export async function ownRedis(...more: string[]): Promise<OwnDatabase> {
+  return OwnDatabase.create((port, folder) => ({
+    url: `redis://127.0.0.1:${String(port)}/0`,
+    command: [
+      binary('REDIS_SERVER_BIN'),
+      ...['--bind', '127.0.0.1', '--port', String(port), '--dir', folder, '--appendonly', 'yes', '--save', ''],
+      ...more,
+    ],
+  }));
+}
+
+/** A Sentinel that is not started yet: before that, `sentinel.conf` has to be written to its folder. */
+export async function ownSentinel(): Promise<OwnDatabase> {
+  return OwnDatabase.create((port, folder) => ({
+    url: `redis://127.0.0.1:${String(port)}`,
+    command: [
+      binary('REDIS_SERVER_BIN'),
+      join(folder, 'sentinel.conf'),
+      ...['--sentinel', '--bind', '127.0.0.1', '--port', String(port), '--dir', folder],
+    ],
+  }));
+}
+
+/** Starts a fresh MongoDB, and returns once it takes writes. */
+export async function readyMongodb(mongod: OwnDatabase): Promise<void> {
+  mongod.start();
+  await eventually(() => initiateReplicaSet({ set: 'rs0', host: `127.0.0.1:${String(mongod.port)}` }));
+  const database = new Database({ uri: mongod.url, serverSelectionMs: 5000, socketMs: 0 });
+  await database.connect(() => undefined);
+  await database.close();
+}
+
+/** Starts a Redis, and returns once it answers. */
+export async function readyRedis(redis: OwnDatabase): Promise<void> {
+  redis.start();
+  const connection = connectRedis(redis.url, 'worker', () => undefined);
+  await connection.ping();
+  connection.disconnect();
+}
+
+function binary(variable: string): string {
+  const path = process.env[variable];
+  if (path === undefined) throw new Error(`${variable} is missing: run the tests with npm test, which sets it`);
+  return path;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

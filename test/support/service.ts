@@ -1,0 +1,79 @@
+import 'reflect-metadata';
+import { randomUUID } from 'node:crypto';
+import { Database, SchemaRepository } from '@app/database';
+import { createLogger, loadApiConfig, loadWorkerConfig } from '@app/runtime';
+import { createApp as createApi } from '../../apps/api/src/app.js';
+import type { Patience } from '../../apps/api/src/orpc/orpc.adapter.js';
+import { createApp as createWorker } from '../../apps/worker/src/app.js';
+import { ApiClient } from './api-client.js';
+import { eventually } from './eventually.js';
+
+/** The whole service, booted in this process on a database and a queue of its own. */
+export interface Service {
+  api: ApiClient;
+  /** The service's database, to play the other services that write to it. */
+  database: Database;
+  env: NodeJS.ProcessEnv;
+  stop: () => Promise<void>;
+}
+
+/** Environment of a service that shares nothing with any other: a fresh database name and queue prefix. */
+export function freshEnvironment(env: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+  const name = `test-${randomUUID()}`;
+  const uri = new URL(process.env['MONGODB_URI'] ?? missing('MONGODB_URI'));
+  uri.pathname = `/${name}`;
+  return {
+    MONGODB_URI: uri.href,
+    REDIS_URL: process.env['REDIS_URL'] ?? missing('REDIS_URL'),
+    QUEUE_PREFIX: name,
+    HOST: '127.0.0.1',
+    PORT: '0',
+    WORKER_PORT: '0',
+    LOG_LEVEL: 'silent',
+    ...env,
+  };
+}
+
+export interface ServiceOptions {
+  env?: NodeJS.ProcessEnv;
+  /** Without a worker creates are queued and nobody does them. */
+  worker?: boolean;
+  patience?: Patience;
+}
+
+export async function startService({ env: more, worker = true, patience }: ServiceOptions = {}): Promise<Service> {
+  const env = freshEnvironment(more);
+  const database = await openDatabase(env);
+  await new SchemaRepository(database).createIndexes();
+  const logger = createLogger('test', 'silent');
+  const running = [await createApi(loadApiConfig(env), logger, patience)];
+  const { port = 0 } = running[0] ?? {};
+  if (worker) running.push(await createWorker(loadWorkerConfig(env), logger));
+  for (const { port } of running) await eventually(() => expectReady(port));
+  return {
+    api: new ApiClient(`http://127.0.0.1:${String(port)}`),
+    database,
+    env,
+    stop: async () => {
+      await Promise.all(running.map(({ stop }) => stop()));
+      await database.connection.dropDatabase();
+      await database.close();
+    },
+  };
+}
+
+/** The database of an environment, to look at and to write to behind the service's back. */
+export async function openDatabase({ MONGODB_URI: uri = '' }: NodeJS.ProcessEnv): Promise<Database> {
+  const database = new Database({ uri, serverSelectionMs: 5000, socketMs: 0 });
+  await database.connect(() => undefined);
+  return database;
+}
+
+async function expectReady(port: number): Promise<void> {
+  const answer = await fetch(`http://127.0.0.1:${String(port)}/health/ready`);
+  if (!answer.ok) throw new Error(await answer.text());
+}
+
+function missing(name: string): never {
+  throw new Error(`${name} is missing: run the tests with npm test, which starts the databases`);
+}
