@@ -1,0 +1,38 @@
+// Tries docker-compose.yml for real, beside whatever else runs on this machine, and takes everything down again.
+import { Compose } from './compose-trial/compose.mjs';
+import { Items } from './compose-trial/items.mjs';
+import { scenario } from './compose-trial/scenario.mjs';
+import { NOTHING_TO_STAND_ON, Tally } from './compose-trial/tally.mjs';
+import { anyFreePort } from './processes/ports.mjs';
+import { StepError } from './steps.mjs';
+
+/** Always the same: what a trial left behind that was killed, the next one removes. */
+const PROJECT = 'item-listing-trial';
+
+const interruption = new AbortController();
+for (const name of ['SIGINT', 'SIGTERM']) {
+  process.once(name, () => interruption.abort(new StepError(`${name}: the trial breaks off`)));
+}
+const tally = new Tally(interruption.signal);
+const { steps } = tally;
+
+try {
+  const port = await anyFreePort();
+  const env = { ...process.env, PORT: String(port), DEMO_CATALOGUE: 'on', CREATE_WAIT_MS: '10000' };
+  const compose = await Compose.find(PROJECT, env, interruption.signal);
+  steps.say(`${compose.name}, project ${PROJECT}, port ${port}`);
+  await compose.remove();
+  try {
+    await scenario(tally, compose, new Items(port, interruption.signal));
+  } finally {
+    if (tally.failed > 0) steps.say(await compose.run('logs', '--tail', '20').catch(() => 'no logs'));
+    await steps.run('Take everything down, volumes and images too', () => compose.remove());
+  }
+} catch (error) {
+  if (error !== NOTHING_TO_STAND_ON) {
+    tally.failed += 1;
+    steps.fail(error);
+  }
+}
+steps.say(`${tally.passed} passed, ${tally.failed} failed`);
+process.exitCode = tally.failed > 0 ? 1 : 0;
