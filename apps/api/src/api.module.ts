@@ -2,10 +2,9 @@ import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { APP_FILTER, APP_PIPE } from '@nestjs/core';
 import { Database, ItemRepository, ReferenceRepository, SchemaRepository } from '@app/database';
 import { connectRedis, CreateQueue, ReplySubscriber } from '@app/queue';
-import { provide, type ApiConfig, type Logger } from '@app/runtime';
+import { HealthController, READINESS, provide, type ApiConfig, type Logger } from '@app/runtime';
 import { API_CONFIG } from './api-config.js';
-import { HealthController } from './health/health.controller.js';
-import { ApiReadiness } from './health/readiness.js';
+import { ApiReadiness } from './readiness.js';
 import { CreateInputPipe } from './items/create-input.pipe.js';
 import { CreateItemGateway } from './items/create-item.gateway.js';
 import { ItemsController } from './items/items.controller.js';
@@ -44,6 +43,7 @@ export class ApiModule {
           new CreateItemGateway(queue, replies, items, config),
       },
       provide(ApiReadiness, Database, SchemaRepository, CreateQueue),
+      { provide: READINESS, useExisting: ApiReadiness },
       CreateInputPipe,
       ItemsService,
       { provide: APP_PIPE, useClass: InputPipe },

@@ -7,7 +7,7 @@ import { checkMongodbUri, Database } from '@app/database';
 import { checkRedisUrl, CreateQueue, ReplySubscriber } from '@app/queue';
 import { nestLogger, type ApiConfig, type Logger, type Stoppable } from '@app/runtime';
 import { ApiModule } from './api.module.js';
-import { ApiReadiness } from './health/readiness.js';
+import { ApiReadiness } from './readiness.js';
 import { CreateItemGateway } from './items/create-item.gateway.js';
 import { OrpcAdapter, type Patience } from './orpc/orpc.adapter.js';
 

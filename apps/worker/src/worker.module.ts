@@ -9,9 +9,8 @@ import {
 } from '@app/database';
 import { ItemCreator, SearchBackfill } from '@app/items';
 import { connectRedis, ReplyPublisher, type RedisConnection } from '@app/queue';
-import { provide, type Logger, type WorkerConfig } from '@app/runtime';
-import { HealthController } from './health/health.controller.js';
-import { WorkerReadiness } from './health/readiness.js';
+import { HealthController, READINESS, provide, type Logger, type WorkerConfig } from '@app/runtime';
+import { WorkerReadiness } from './readiness.js';
 import { CreateItemConsumer } from './items/create-item.consumer.js';
 import { CreateItemProcessor } from './items/create-item.processor.js';
 import { MaintenanceScheduler } from './maintenance/maintenance.scheduler.js';
@@ -62,7 +61,7 @@ export class WorkerModule {
           new MaintenanceScheduler(redis, config.queuePrefix, items, search, logger),
       },
       {
-        provide: WorkerReadiness,
+        provide: READINESS,
         inject: [Database, WORKER_REDIS, CreateItemConsumer],
         useFactory: (database: Database, redis: RedisConnection, consumer: CreateItemConsumer) =>
           new WorkerReadiness(database, redis, consumer),

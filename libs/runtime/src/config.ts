@@ -35,7 +35,7 @@ const settings = {
   WORKER_PORT: wholeNumber(3001, 0, 65_535),
   WORKER_CONCURRENCY: wholeNumber(256, 1, 10_000),
   CREATE_WAIT_MS: wholeNumber(10_000, 100, 120_000),
-  MAX_BODY_BYTES: wholeNumber(1_048_576, 1024, 16_777_216),
+  MAX_BODY_BYTES: wholeNumber(1_048_576, 1024, 2_097_152),
   PUBLIC_SITE_URL: url(['http', 'https'], 'http://localhost:3000'),
   QUEUE_PREFIX: {
     schema: z

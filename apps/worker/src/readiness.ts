@@ -1,19 +1,12 @@
 import type { Database } from '@app/database';
 import { redisAnswers, type RedisConnection } from '@app/queue';
-import type { CreateItemConsumer } from '../items/create-item.consumer.js';
+import { ANSWER_WITHIN_MS, OK, type Readiness, type ReadinessCheck } from '@app/runtime';
+import type { CreateItemConsumer } from './items/create-item.consumer.js';
 
-export interface Readiness {
-  status: 'ready' | 'not ready';
-  parts: Record<string, string>;
-}
-
-/** Orchestrators wait 1 s by default. */
-const ANSWER_WITHIN_MS = 700;
-const OK = 'ok';
 const AWAY = 'away';
 
 /** A worker is ready while it takes jobs, or would if there were any. */
-export class WorkerReadiness {
+export class WorkerReadiness implements ReadinessCheck {
   constructor(
     private readonly database: Database,
     private readonly redis: RedisConnection,

@@ -1,22 +1,14 @@
 import type { Database, SchemaRepository } from '@app/database';
 import type { CreateQueue } from '@app/queue';
+import { ANSWER_WITHIN_MS, OK, type Readiness, type ReadinessCheck } from '@app/runtime';
 
-/** How the process is, a line a part. */
-export interface Readiness {
-  status: 'ready' | 'degraded' | 'not ready';
-  parts: Record<string, string>;
-}
-
-/** Orchestrators wait 1 s by default: were the answer later, a store that is away would take the API away. */
-const ANSWER_WITHIN_MS = 700;
-const OK = 'ok';
 const AWAY = 'away: reads are refused';
 
 /**
  * Whether the API can be sent requests. A store that is away does not take it out of rotation: all
  * instances would leave at once, and reads would die with creates; requests get their own 503.
  */
-export class ApiReadiness {
+export class ApiReadiness implements ReadinessCheck {
   private isDraining = false;
   private hasUniqueIndexes = false;
 

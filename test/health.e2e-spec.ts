@@ -1,0 +1,36 @@
+import { SchemaRepository } from '@app/database';
+import { startService, type Service } from './support/service.js';
+
+describe('health', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service.stop());
+
+  it('is live and ready, with a line a part', async () => {
+    const { status, body } = await service.api.request('/health/ready', {});
+    expect(status).toBe(200);
+    expect(body).toEqual({ status: 'ready', parts: { mongodb: 'ok', redis: 'ok' } });
+    expect((await service.api.request('/health/live', {})).body).toEqual({ status: 'live' });
+  });
+
+  it('stays ready without an index that is only about speed, and says which', async () => {
+    await service.database.models.items.collection.dropIndex('searchVersion_1');
+    const { status, body } = await service.api.request<{ status: string; parts: { mongodb: string } }>(
+      '/health/ready',
+      {},
+    );
+    await new SchemaRepository(service.database).createIndexes();
+    expect([status, body.status]).toEqual([200, 'degraded']);
+    expect(body.parts.mongodb).toContain('items.searchVersion_1');
+  });
+
+  it('tells Prometheus which parts work', async () => {
+    const response = await fetch(`${service.api.base}/metrics`);
+    expect(response.headers.get('content-type')).toContain('text/plain');
+    const text = await response.text();
+    expect(text).toContain('item_listing_part_ok{part="mongodb"} 1');
+    expect(text).toContain('process_resident_memory_bytes');
+  });
+});
