@@ -1,9 +1,13 @@
-import { ServiceProcess } from './support/processes.js';
+import { killProcesses, ServiceProcess } from './support/processes.js';
 import { freshEnvironment } from './support/service.js';
 
 jest.setTimeout(20_000);
 
 describe('a process with a bad environment', () => {
+  afterEach(async () => {
+    await killProcesses();
+  });
+
   it.each([
     ['api', 'MONGODB_URI', ''],
     ['worker', 'REDIS_URL', ''],

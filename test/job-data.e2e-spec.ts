@@ -4,8 +4,8 @@ import { connectRedis, CREATE_JOB_OPTIONS, ReplySubscriber } from '@app/queue';
 import type { ApiClient } from './support/api-client.js';
 import { eventually } from './support/eventually.js';
 import { uniqueWord, validInput } from './support/items.js';
-import { ownRedis, readyRedis, type OwnDatabase } from './support/own-databases.js';
-import { ServiceProcess } from './support/processes.js';
+import { ownRedis, readyRedis, removeOwnDatabases, type OwnDatabase } from './support/own-databases.js';
+import { endProcesses, ServiceProcess } from './support/processes.js';
 import { openQueue, type OpenQueue } from './support/queue.js';
 import { freshEnvironment, openDatabase } from './support/service.js';
 
@@ -38,13 +38,12 @@ describe('a job of the queue of creates', () => {
   afterEach(async () => {
     await jobs.queue.resume();
     await jobs.redis.call('ACL', 'SETUSER', 'default', 'allchannels');
-    for (const process of [api, worker]) process.requireQuiet();
   });
   afterAll(async () => {
-    await Promise.all([api.end('SIGKILL'), worker.end('SIGKILL')]);
     await database.connection.dropDatabase();
     await Promise.all([database.close(), jobs.close()]);
-    await redis.remove();
+    await removeOwnDatabases();
+    await endProcesses();
   });
 
   const add = (id: string, data: unknown): Promise<unknown> =>

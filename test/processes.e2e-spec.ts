@@ -5,8 +5,7 @@ import type { ErrorBody } from '@app/contracts';
 import { SchemaRepository, type Database } from '@app/database';
 import { eventually } from './support/eventually.js';
 import { uniqueWord, validInput } from './support/items.js';
-import { ownMongodb, readyMongodb } from './support/own-databases.js';
-import { ServiceProcess } from './support/processes.js';
+import { endProcesses, ServiceProcess } from './support/processes.js';
 import { openQueue, type OpenQueue } from './support/queue.js';
 import { freshEnvironment, openDatabase } from './support/service.js';
 
@@ -21,7 +20,6 @@ describe('a process that is told to stop', () => {
   let env: NodeJS.ProcessEnv;
   let database: Database;
   let jobs: OpenQueue;
-  let running: ServiceProcess[];
 
   beforeAll(async () => {
     env = freshEnvironment({ LOG_LEVEL: 'info' });
@@ -29,28 +27,20 @@ describe('a process that is told to stop', () => {
     await new SchemaRepository(database).createIndexes();
   });
   beforeEach(() => {
-    running = [];
     env = { ...env, QUEUE_PREFIX: `test-${uniqueWord()}` };
     jobs = openQueue(env);
   });
   afterEach(async () => {
-    await Promise.all(running.map((process) => process.end('SIGKILL')));
     await jobs.close();
-    for (const process of running) process.requireQuiet();
+    await endProcesses();
   });
   afterAll(async () => {
     await database.connection.dropDatabase();
     await database.close();
   });
 
-  function start(name: 'api' | 'worker', more: NodeJS.ProcessEnv = {}): ServiceProcess {
-    const process = ServiceProcess.start(name, { ...env, ...more });
-    running.push(process);
-    return process;
-  }
-
-  async function startReady(name: 'api' | 'worker', more: NodeJS.ProcessEnv = {}): Promise<ServiceProcess> {
-    const process = start(name, more);
+  async function startReady(name: 'api' | 'worker'): Promise<ServiceProcess> {
+    const process = ServiceProcess.start(name, env);
     await process.becomes('ready');
     return process;
   }
@@ -66,7 +56,7 @@ describe('a process that is told to stop', () => {
 
     it('exits 0 at once while it waits for both stores', async () => {
       const away = { MONGODB_URI: 'mongodb://127.0.0.1:1/none', REDIS_URL: 'redis://127.0.0.1:1' };
-      const process = start(name, away);
+      const process = ServiceProcess.start(name, { ...env, ...away });
       await process.logged('listening');
       const { code, afterMs } = await process.end('SIGTERM', 'SIGTERM');
       expect(code).toBe(0);
@@ -130,64 +120,6 @@ describe('a process that is told to stop', () => {
     expect(code).toBe(0);
     expect(new Set(seenReady)).toEqual(new Set([200, 503]));
     expect(new Set(outcomes)).toEqual(new Set(['keep-alive', 'close', 'not connected']));
-  });
-
-  it('the worker gives a job that it cannot finish back after 8 s, and another one does it', async () => {
-    const mongod = await ownMongodb();
-    try {
-      await readyMongodb(mongod);
-      const own = await openDatabase({ MONGODB_URI: mongod.url });
-      await new SchemaRepository(own).createIndexes();
-      await own.close();
-      const away = { MONGODB_URI: mongod.url };
-      const worker = await startReady('worker', away);
-      const client = await (await startReady('api', { ...away, CREATE_WAIT_MS: '100' })).client();
-      await mongod.pause();
-      const { body } = await client.call<ErrorBody & { data: { id: string } }>('create', validInput());
-      await eventually(async () => {
-        expect(await jobs.queue.getJobState(body.data.id)).toBe('active');
-      });
-      const { code, afterMs } = await worker.end('SIGTERM');
-      expect(code).toBe(0);
-      expect(afterMs).toBeGreaterThan(7000);
-      expect(afterMs).toBeLessThan(AT_LAST_MS);
-      expect(await jobs.queue.getJobState(body.data.id)).toBe('waiting');
-      expect((await jobs.queue.getJob(body.data.id))?.attemptsMade).toBe(0);
-
-      mongod.resume();
-      await startReady('worker', away);
-      await eventually(async () => {
-        expect((await client.call('getById', { id: body.data.id })).status).toBe(200);
-      });
-    } finally {
-      await Promise.all(running.map((process) => process.end('SIGKILL')));
-      await mongod.remove();
-    }
-  });
-
-  it('a worker killed amid 200 creates leaves them to the next: each is stored exactly once', async () => {
-    const name = uniqueWord();
-    const client = await (await startReady('api')).client();
-    const worker = await startReady('worker', { WORKER_CONCURRENCY: '50' });
-    const creating = Array.from({ length: 200 }, () =>
-      client.call<{ id?: string; data?: { id: string } }>('create', validInput({ name })),
-    );
-    await eventually(async () => {
-      expect(await database.models.items.countDocuments({ name })).toBeGreaterThan(20);
-    });
-    await worker.end('SIGKILL');
-    expect(await database.models.items.countDocuments({ name })).toBeLessThan(200);
-
-    await startReady('worker');
-    const answers = await Promise.all(creating);
-    expect(new Set(answers.map(({ status }) => status))).not.toContain(503);
-    const ids = answers.map(({ body }) => body.id ?? body.data?.id ?? 'none').sort();
-    await eventually(async () => {
-      const stored = await database.models.items.find({ name }, { _id: 1, publicId: 1 }).lean();
-      expect(stored.map(({ _id }) => _id.toHexString()).sort()).toEqual(ids);
-      expect(new Set(stored.map(({ publicId }) => publicId)).size).toBe(200);
-    });
-    expect(await jobs.queue.getFailedCount()).toBe(0);
   });
 });
 

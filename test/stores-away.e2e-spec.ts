@@ -2,8 +2,15 @@ import { SchemaRepository, type Database } from '@app/database';
 import type { Answer, ApiClient } from './support/api-client.js';
 import { eventually } from './support/eventually.js';
 import { uniqueWord, validInput } from './support/items.js';
-import { ownMongodb, ownRedis, readyMongodb, readyRedis, type OwnDatabase } from './support/own-databases.js';
-import { ServiceProcess } from './support/processes.js';
+import {
+  ownMongodb,
+  ownRedis,
+  readyMongodb,
+  readyRedis,
+  removeOwnDatabases,
+  type OwnDatabase,
+} from './support/own-databases.js';
+import { endProcesses, ServiceProcess } from './support/processes.js';
 import { openQueue, type OpenQueue } from './support/queue.js';
 import { freshEnvironment, openDatabase } from './support/service.js';
 
@@ -54,12 +61,11 @@ describe('stores that are away', () => {
       if (!store.isRunning) store.start();
     }
     await Promise.all([api.becomes('ready', AGAIN_WITHIN_MS), worker.becomes('ready', AGAIN_WITHIN_MS)]);
-    for (const process of [api, worker]) process.requireQuiet();
   });
   afterAll(async () => {
-    await Promise.all([api.end('SIGKILL'), worker.end('SIGKILL')]);
     await Promise.all([database.close(), jobs.close()]);
-    await Promise.all([mongod.remove(), redis.remove()]);
+    await removeOwnDatabases();
+    await endProcesses();
   });
 
   async function timed(operation: string, input: object): Promise<Answer<ErrorAnswer> & Timed> {
@@ -165,7 +171,6 @@ describe('stores that are away', () => {
         expect(code).toBe(0);
         expect(afterMs).toBeLessThan(3000);
       }
-      for (const process of processes) process.requireQuiet();
     });
 
     it('creates what it has answered 200, nothing that it has answered 503, and nothing twice', async () => {
@@ -183,51 +188,5 @@ describe('stores that are away', () => {
         expect(STORED_AFTER[status]).toContain(await database.models.items.countDocuments({ name }));
       }
     });
-  });
-});
-
-describe('stores that are away at boot', () => {
-  let mongod: OwnDatabase;
-  let redis: OwnDatabase;
-  let api: ServiceProcess;
-  let worker: ServiceProcess;
-
-  beforeAll(async () => {
-    [mongod, redis] = await Promise.all([ownMongodb(), ownRedis()]);
-    const env = { ...freshEnvironment(), MONGODB_URI: mongod.url, REDIS_URL: redis.url, LOG_LEVEL: 'info' };
-    [api, worker] = [ServiceProcess.start('api', env), ServiceProcess.start('worker', env)];
-  });
-  afterAll(async () => {
-    await Promise.all([api.end('SIGKILL'), worker.end('SIGKILL')]);
-    await Promise.all([mongod.remove(), redis.remove()]);
-  });
-
-  it('are waited for, with a line a few seconds apart, and used when they come', async () => {
-    const client = await api.client();
-    for (const process of [api, worker]) {
-      expect((await (await process.client()).request('/health/live', {})).status).toBe(200);
-      expect(await process.ready()).toMatchObject({ httpStatus: 503, status: 'not ready' });
-    }
-    expect((await client.call('getAll', {})).status).toBe(503);
-    expect((await client.call('create', validInput())).status).toBe(503);
-    for (const process of [api, worker]) {
-      for (const store of ['MongoDB', 'Redis']) {
-        const times = await eventually(() => {
-          const lines = process.log.filter(({ msg }) => msg.startsWith(`${store} is away, trying again`));
-          expect(lines.length).toBeGreaterThan(1);
-          return lines.map(({ time }) => Number(time));
-        });
-        expect(Math.min(...times.slice(1).map((time, index) => time - (times[index] ?? 0)))).toBeGreaterThan(3500);
-      }
-    }
-
-    await Promise.all([readyMongodb(mongod), readyRedis(redis)]);
-    const database = await openDatabase({ MONGODB_URI: mongod.url });
-    await new SchemaRepository(database).createIndexes();
-    await database.close();
-    await Promise.all([api.becomes('ready', AGAIN_WITHIN_MS), worker.becomes('ready', AGAIN_WITHIN_MS)]);
-    const { id } = await client.create(validInput());
-    expect((await client.call('getById', { id })).status).toBe(200);
-    for (const process of [api, worker]) process.requireQuiet();
   });
 });

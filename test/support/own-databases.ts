@@ -16,6 +16,13 @@ interface Description {
   command: [binary: string, ...args: string[]];
 }
 
+const created: OwnDatabase[] = [];
+
+/** Ends the databases of a test file and removes their data, even where it failed. */
+export async function removeOwnDatabases(): Promise<void> {
+  await Promise.all(created.splice(0).map((database) => database.remove()));
+}
+
 /** A database server of a test's own, on a free port and in a temporary folder: it may be killed and stopped. */
 export class OwnDatabase {
   private child: ChildProcess | undefined;
@@ -32,7 +39,9 @@ export class OwnDatabase {
     const port = await freePort();
     const folder = await mkdtemp(join(tmpdir(), 'own-database-'));
     const { url, command } = describe(port, folder);
-    return new OwnDatabase(url, port, folder, command);
+    const database = new OwnDatabase(url, port, folder, command);
+    created.push(database);
+    return database;
   }
 
   /** Starts it, also again: on the same port and with the same data. */
@@ -75,7 +84,7 @@ export class OwnDatabase {
     return this.child !== undefined && this.child.exitCode === null && this.child.signalCode === null;
   }
 
-  /** Ends it for good. */
+  /** Ends it for good, and its data with it. */
   async remove(): Promise<void> {
     await this.kill();
     await rm(this.folder, { recursive: true, force: true });

@@ -24,6 +24,25 @@ export interface Ready {
   parts: Record<string, string>;
 }
 
+const started: ServiceProcess[] = [];
+
+/** Kills what a test file has started and is still there, even where it failed. */
+export async function killProcesses(): Promise<ServiceProcess[]> {
+  const killed = started.splice(0);
+  await Promise.all(killed.map((process) => process.end('SIGKILL')));
+  return killed;
+}
+
+/**
+ * Kills them likewise.
+ *
+ * @throws when one of them has written anything beside its log: a warning, an unhandled rejection
+ */
+export async function endProcesses(): Promise<void> {
+  const unexpected = (await killProcesses()).map(({ stderr }) => stderr).join('');
+  if (unexpected !== '') throw new Error(`unexpected on stderr: ${unexpected}`);
+}
+
 /** An API or a worker as an operator runs it: `node dist/…`, its own environment, real signals. */
 export class ServiceProcess {
   /** What it has logged so far. */
@@ -56,7 +75,9 @@ export class ServiceProcess {
       stdio,
       env: { PATH: process.env['PATH'], LOG_LEVEL: 'info', ...env },
     });
-    return new ServiceProcess(child);
+    const service = new ServiceProcess(child);
+    started.push(service);
+    return service;
   }
 
   /** Waits for a line of the log. */
@@ -86,11 +107,6 @@ export class ServiceProcess {
       if (ready.status !== status) throw new Error(`${JSON.stringify(ready)} is not ${status}`);
       return ready;
     }, withinMs);
-  }
-
-  /** @throws when it has written anything beside its log: a warning, an unhandled rejection */
-  requireQuiet(): void {
-    if (this.stderr !== '') throw new Error(`unexpected on stderr: ${this.stderr}`);
   }
 
   signal(signal: NodeJS.Signals): void {

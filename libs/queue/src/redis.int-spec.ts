@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import type { CreateReply } from '@app/contracts';
 import { eventually } from '../../../test/support/eventually.js';
-import { ownRedis, ownSentinel, readyRedis, type OwnDatabase } from '../../../test/support/own-databases.js';
+import { ownRedis, ownSentinel, readyRedis, removeOwnDatabases } from '../../../test/support/own-databases.js';
 import { CreateQueue } from './create-queue.js';
 import { JobWorker } from './job-worker.js';
 import { CREATE_QUEUE } from './queue-settings.js';
@@ -16,15 +16,13 @@ const SLOTS = Array.from({ length: 16_384 }, (_, slot) => slot);
 jest.setTimeout(30_000);
 
 describe('the queue and the reply channel', () => {
-  let servers: OwnDatabase[];
   let open: RedisConnection[];
   beforeEach(() => {
-    servers = [];
     open = [];
   });
   afterEach(async () => {
     for (const redis of open) redis.disconnect();
-    await Promise.all(servers.map((server) => server.remove()));
+    await removeOwnDatabases();
   });
 
   function connect(url: string, role: RedisRole): RedisConnection {
@@ -73,7 +71,6 @@ describe('the queue and the reply channel', () => {
 
   it('work on one server, with a password and a database of its own', async () => {
     const redis = await ownRedis('--requirepass', 'p@ss:w/rd');
-    servers.push(redis);
     const url = `redis://:${encodeURIComponent('p@ss:w/rd')}@127.0.0.1:${String(redis.port)}`;
     redis.start();
     await expectRoundTrip(`${url}/3`);
@@ -84,7 +81,6 @@ describe('the queue and the reply channel', () => {
   it('work on the primary that Sentinels name', async () => {
     const redis = await ownRedis();
     const sentinel = await ownSentinel();
-    servers.push(redis, sentinel);
     await readyRedis(redis);
     const watched = `sentinel monitor main 127.0.0.1 ${String(redis.port)} 1\n`;
     await writeFile(join(sentinel.folder, 'sentinel.conf'), watched);
@@ -94,7 +90,6 @@ describe('the queue and the reply channel', () => {
 
   it('work on a Cluster', async () => {
     const redis = await ownRedis('--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1');
-    servers.push(redis);
     redis.start();
     const node = new Redis({ port: redis.port, retryStrategy: () => 50, maxRetriesPerRequest: null });
     node.on('error', () => undefined);

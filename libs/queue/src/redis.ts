@@ -47,8 +47,7 @@ export function connectRedis(url: string, role: RedisRole, report: (line: string
  */
 function watchForSilence(redis: RedisConnection): void {
   const ask = async (): Promise<void> => {
-    if (redis.status !== 'ready' || (await redisAnswers(redis, ANSWER_WITHIN_MS))) return;
-    redis.disconnect(true);
+    if (redis.status === 'ready' && !(await redisAnswers(redis, ANSWER_WITHIN_MS))) letGo(redis);
   };
   const asking = setInterval(() => void ask(), ASK_EVERY_MS).unref();
   redis.once('end', () => {
@@ -74,8 +73,17 @@ export async function redisAnswers(redis: RedisConnection, withinMs: number): Pr
  * connection is not ready, and commands fail at once rather than one by one after a wait.
  */
 export function reconnectAfterSilence(redis: RedisConnection, error: unknown): void {
-  const isSilence = error instanceof Error && error.message === 'Command timed out';
-  if (isSilence && redis.status === 'ready') redis.disconnect(true);
+  if (error instanceof Error && error.message === 'Command timed out') letGo(redis);
+}
+
+const lettingGo = new WeakSet<RedisConnection>();
+
+/** Many commands may find out at once; the connection takes a moment to close. */
+function letGo(redis: RedisConnection): void {
+  if (redis.status !== 'ready' || lettingGo.has(redis)) return;
+  lettingGo.add(redis);
+  redis.once('close', () => lettingGo.delete(redis));
+  redis.disconnect(true);
 }
 
 function open(url: string, options: RedisOptions): RedisConnection {

@@ -1,0 +1,98 @@
+import { SchemaRepository, type Database } from '@app/database';
+import type { ApiClient } from './support/api-client.js';
+import { eventually } from './support/eventually.js';
+import { uniqueWord, validInput } from './support/items.js';
+import { ownMongodb, readyMongodb, removeOwnDatabases, type OwnDatabase } from './support/own-databases.js';
+import { endProcesses, ServiceProcess } from './support/processes.js';
+import { openQueue, type OpenQueue } from './support/queue.js';
+import { freshEnvironment, openDatabase } from './support/service.js';
+
+/** 9 s is the promise, 10 s the moment at which orchestrators kill. */
+const AT_LAST_MS = 9500;
+
+jest.setTimeout(60_000);
+
+/** An answer of create, whichever. */
+interface Answered {
+  id?: string;
+  data?: { id: string };
+}
+
+describe('a worker that ends', () => {
+  let mongod: OwnDatabase;
+  let env: NodeJS.ProcessEnv;
+  let database: Database;
+  let jobs: OpenQueue;
+  let worker: ServiceProcess;
+  let client: ApiClient;
+
+  beforeAll(async () => {
+    mongod = await ownMongodb();
+    await readyMongodb(mongod);
+    env = freshEnvironment({ MONGODB_URI: mongod.url, WORKER_CONCURRENCY: '20', LOG_LEVEL: 'info' });
+    database = await openDatabase(env);
+    await new SchemaRepository(database).createIndexes();
+    jobs = openQueue(env);
+    const api = ServiceProcess.start('api', env);
+    await api.becomes('ready');
+    client = await api.client();
+  });
+  beforeEach(async () => {
+    worker = ServiceProcess.start('worker', env);
+    await worker.becomes('ready');
+  });
+  afterEach(async () => {
+    mongod.resume();
+    await worker.end('SIGKILL');
+  });
+  afterAll(async () => {
+    await Promise.all([database.close(), jobs.close()]);
+    await removeOwnDatabases();
+    await endProcesses();
+  });
+
+  it('with SIGTERM gives a job that it cannot finish back after 8 s, and the next one does it', async () => {
+    await mongod.pause();
+    const creating = client.call<Answered>('create', validInput());
+    const [job] = await eventually(async () => {
+      const active = await jobs.queue.getActive();
+      expect(active).toHaveLength(1);
+      return active;
+    });
+    const id = job?.id ?? '';
+    const { code, afterMs } = await worker.end('SIGTERM');
+    expect(code).toBe(0);
+    expect(afterMs).toBeGreaterThan(7000);
+    expect(afterMs).toBeLessThan(AT_LAST_MS);
+    expect(await jobs.queue.getJobState(id)).toBe('waiting');
+    expect((await jobs.queue.getJob(id))?.attemptsMade).toBe(0);
+
+    mongod.resume();
+    worker = ServiceProcess.start('worker', env);
+    await eventually(async () => {
+      expect((await client.call('getById', { id })).status).toBe(200);
+    });
+    expect([200, 504]).toContain((await creating).status);
+  });
+
+  it('with kill -9 amid 200 creates leaves them to the next, which stores each exactly once', async () => {
+    const name = uniqueWord();
+    const creating = Array.from({ length: 200 }, () => client.call<Answered>('create', validInput({ name })));
+    await eventually(async () => {
+      expect(await database.models.items.countDocuments({ name })).toBeGreaterThan(0);
+    });
+    await worker.end('SIGKILL');
+    expect(await database.models.items.countDocuments({ name })).toBeLessThan(200);
+
+    worker = ServiceProcess.start('worker', env);
+    const answers = await Promise.all(creating);
+    for (const { status } of answers) expect([200, 504]).toContain(status);
+    const ids = answers.map(({ body }) => body.id ?? body.data?.id ?? 'none').sort();
+    await eventually(async () => {
+      const stored = await database.models.items.find({ name }, { _id: 1, publicId: 1 }).lean();
+      expect(stored.map(({ _id }) => _id.toHexString()).sort()).toEqual(ids);
+      expect(new Set(stored.map(({ publicId }) => publicId)).size).toBe(200);
+    });
+    expect(await jobs.queue.getFailedCount()).toBe(0);
+  });
+});

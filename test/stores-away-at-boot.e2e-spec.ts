@@ -1,0 +1,62 @@
+import { SchemaRepository } from '@app/database';
+import { eventually } from './support/eventually.js';
+import { validInput } from './support/items.js';
+import {
+  ownMongodb,
+  ownRedis,
+  readyMongodb,
+  readyRedis,
+  removeOwnDatabases,
+  type OwnDatabase,
+} from './support/own-databases.js';
+import { endProcesses, ServiceProcess } from './support/processes.js';
+import { freshEnvironment, openDatabase } from './support/service.js';
+
+const AGAIN_WITHIN_MS = 10_000;
+
+jest.setTimeout(60_000);
+
+describe('stores that are away at boot', () => {
+  let mongod: OwnDatabase;
+  let redis: OwnDatabase;
+  let api: ServiceProcess;
+  let worker: ServiceProcess;
+
+  beforeAll(async () => {
+    [mongod, redis] = await Promise.all([ownMongodb(), ownRedis()]);
+    const env = { ...freshEnvironment(), MONGODB_URI: mongod.url, REDIS_URL: redis.url, LOG_LEVEL: 'info' };
+    [api, worker] = [ServiceProcess.start('api', env), ServiceProcess.start('worker', env)];
+  });
+  afterAll(async () => {
+    await removeOwnDatabases();
+    await endProcesses();
+  });
+
+  it('are waited for, with a line a few seconds apart, and used when they come', async () => {
+    const client = await api.client();
+    for (const process of [api, worker]) {
+      expect((await (await process.client()).request('/health/live', {})).status).toBe(200);
+      expect(await process.ready()).toMatchObject({ httpStatus: 503, status: 'not ready' });
+    }
+    expect((await client.call('getAll', {})).status).toBe(503);
+    expect((await client.call('create', validInput())).status).toBe(503);
+    for (const process of [api, worker]) {
+      for (const store of ['MongoDB', 'Redis']) {
+        const times = await eventually(() => {
+          const lines = process.log.filter(({ msg }) => msg.startsWith(`${store} is away, trying again`));
+          expect(lines.length).toBeGreaterThan(1);
+          return lines.map(({ time }) => Number(time));
+        });
+        expect(Math.min(...times.slice(1).map((time, index) => time - (times[index] ?? 0)))).toBeGreaterThan(3500);
+      }
+    }
+
+    await Promise.all([readyMongodb(mongod), readyRedis(redis)]);
+    const database = await openDatabase({ MONGODB_URI: mongod.url });
+    await new SchemaRepository(database).createIndexes();
+    await database.close();
+    await Promise.all([api.becomes('ready', AGAIN_WITHIN_MS), worker.becomes('ready', AGAIN_WITHIN_MS)]);
+    const { id } = await client.create(validInput());
+    expect((await client.call('getById', { id })).status).toBe(200);
+  });
+});
