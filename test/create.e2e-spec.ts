@@ -1,6 +1,6 @@
 import { ItemSchema } from '@app/contracts';
 import { mongoId } from '@app/database';
-import { validInput } from './support/items.js';
+import { record, store, validInput } from './support/items.js';
 import { startService, type Service } from './support/service.js';
 
 describe('create', () => {
@@ -84,11 +84,21 @@ describe('create', () => {
     expect(counter?.value).toBe(Math.max(...items.map(({ publicId }) => publicId)));
   });
 
-  it('raises the sequence when its next number is taken', async () => {
+  it('raises the sequence when its next numbers are taken', async () => {
     const { publicId } = await service.api.create(validInput());
-    await service.database.models.counters.updateOne({ _id: 'item.publicId' }, { value: publicId - 1 });
+    const highest = publicId + 100;
+    const restored = Array.from({ length: 100 }, (_, index) => record({ publicId: publicId + index + 1 }));
+    await store(service.database, ...restored);
     const next = await service.api.create(validInput());
-    expect(next.publicId).toBeGreaterThan(publicId);
+    expect(next.publicId).toBeGreaterThan(highest);
+  });
+
+  it.each([
+    [null, false],
+    [false, false],
+    [true, true],
+  ])('takes isFeatured %j for %j', async (isFeatured, expected) => {
+    expect(await service.api.create(validInput({ isFeatured }))).toHaveProperty('isFeatured', expected);
   });
 
   it.each([

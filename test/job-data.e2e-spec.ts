@@ -22,6 +22,8 @@ describe('a job of the queue of creates', () => {
   let api: ServiceProcess;
   let worker: ServiceProcess;
   let client: ApiClient;
+  let subscriber: ReplySubscriber;
+  let replies: CreateReply[];
 
   beforeAll(async () => {
     redis = await ownRedis();
@@ -35,7 +37,20 @@ describe('a job of the queue of creates', () => {
     await Promise.all([api.becomes('ready'), worker.becomes('ready')]);
     client = await api.client();
   });
+  beforeEach(async () => {
+    replies = [];
+    subscriber = new ReplySubscriber(
+      connectRedis(redis.url, 'subscriber', () => undefined),
+      'test',
+    );
+    subscriber.listen((reply) => replies.push(reply));
+    await eventually(async () => {
+      const [, count] = await jobs.redis.pubsub('NUMSUB', subscriber.channel);
+      if (count !== 1) throw new Error('not subscribed yet');
+    });
+  });
   afterEach(async () => {
+    subscriber.close();
     await jobs.queue.resume();
     await jobs.redis.call('ACL', 'SETUSER', 'default', 'allchannels');
   });
@@ -101,22 +116,6 @@ describe('a job of the queue of creates', () => {
   });
 
   describe('that is done twice', () => {
-    let replies: CreateReply[];
-    let subscriber: ReplySubscriber;
-    beforeEach(async () => {
-      replies = [];
-      const connection = connectRedis(redis.url, 'subscriber', () => undefined);
-      subscriber = new ReplySubscriber(connection, 'test');
-      subscriber.listen((reply) => replies.push(reply));
-      await eventually(async () => {
-        const [, count] = await jobs.redis.pubsub('NUMSUB', subscriber.channel);
-        if (count !== 1) throw new Error('not subscribed yet');
-      });
-    });
-    afterEach(() => {
-      subscriber.close();
-    });
-
     const expectOneItem = async (id: string, name: string): Promise<void> => {
       await eventually(() => {
         expect(replies).toHaveLength(2);
@@ -219,6 +218,15 @@ describe('a job of the queue of creates', () => {
         );
       },
     );
+
+    it('is told to who waits for it', async () => {
+      const job = createJob({ replyTo: subscriber.channel });
+      job.item.name = 'Refused';
+      await jobs.queue.add('create', job, { ...CREATE_JOB_OPTIONS, attempts: 1, jobId: job.id });
+      await eventually(() => {
+        expect(replies).toEqual([{ id: job.id, outcome: { kind: 'failed' } }]);
+      });
+    });
 
     it('is tried again first, later and later', async () => {
       const job = createJob();
