@@ -1,0 +1,66 @@
+import { burst } from './burst.mjs';
+import { interleave } from './rounds.mjs';
+import { faster, slower } from './rows.mjs';
+
+/**
+ * What a group of rows works with.
+ * @typedef {object} Bench
+ * @property {import('./databases.mjs').Databases} databases
+ * @property {Record<string, import('./subjects.mjs').Subject>} subjects
+ * @property {import('./meter.mjs').Meter} meter
+ * @property {typeof import('./create.mjs').FULL} size
+ * @property {{connections: number, title: string, rounds: import('./meter.mjs').Measured[]}[]} loads what was measured
+ */
+
+/**
+ * The rows of the benchmark in groups that are measured together.
+ * @type {Record<string, (bench: Bench) => Promise<import('./rows.mjs').Row[]>>}
+ */
+export const GROUPS = {
+  'creates-64': (bench) => creates(bench, 64),
+  'creates-256': (bench) => creates(bench, 256),
+  'always-64': (bench) => flushedAlways(bench, 64),
+  'always-256': (bench) => flushedAlways(bench, 256),
+  burst,
+  single,
+};
+
+async function creates(bench, connections) {
+  const results = await steadily(bench, ['service', 'direct', 'tutorial', 'floor'], connections);
+  for (const [name, rounds] of Object.entries(results)) {
+    bench.loads.push({ connections, title: bench.subjects[name].title, rounds });
+  }
+  const figure = (peer) => `creates/s, ${connections} connections, against ${bench.subjects[peer].title}`;
+  return [
+    faster(results, 'direct', { figure: figure('direct'), must: 2.2, aim: 4 }),
+    faster(results, 'tutorial', { figure: figure('tutorial'), must: 2, aim: 4 }),
+    faster(results, 'floor', { figure: figure('floor'), must: 1.15, aim: 2 }),
+    slower(results, p99, { figure: `p99, ${connections} connections, against (a)`, must: 0.5, aim: 0.2 }),
+  ];
+}
+
+async function flushedAlways(bench, connections) {
+  await bench.databases.appendFsync('always');
+  const results = await steadily(bench, ['service', 'direct'], connections);
+  await bench.databases.appendFsync('everysec');
+  const figure = `creates/s, ${connections} connections, \`appendfsync always\`, against (a)`;
+  return [faster(results, 'direct', { figure, must: 1.2, aim: 2 })];
+}
+
+async function single(bench) {
+  const results = await steadily(bench, ['service', 'direct'], 1, bench.size.singleMs);
+  return [slower(results, p50, { figure: 'p50, 1 connection, against (a)', must: 1.5, aim: 1 })];
+}
+
+function steadily({ meter, subjects, size }, names, connections, ms = size.ms) {
+  const load = { steady: { connections, warmUpMs: size.warmUpMs, ms } };
+  return interleave(names, size.rounds, (name) => meter.measure(subjects[name], load));
+}
+
+function p50({ creates }) {
+  return creates.ms.p50;
+}
+
+function p99({ creates }) {
+  return creates.ms.p99;
+}

@@ -1,0 +1,60 @@
+import { loadavg } from 'node:os';
+import { StepError } from '../tools/steps.mjs';
+import { GROUPS } from './create-groups.mjs';
+import { Databases } from './databases.mjs';
+import { Meter } from './meter.mjs';
+import { absolutesTable, figuresTable, machine } from './report.mjs';
+import { isMet } from './rows.mjs';
+import { startSubjects } from './subjects.mjs';
+
+export const FULL = { rounds: 5, warmUpMs: 1000, ms: 4000, singleMs: 2000, bursts: 4, idleMs: 4000, heatMs: 5000 };
+export const QUICK = { rounds: 3, warmUpMs: 300, ms: 1000, singleMs: 600, bursts: 1, idleMs: 2000, heatMs: 3000 };
+
+/**
+ * How creating through the queue compares with what a team would write instead.
+ * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
+ * @param {{quick: boolean, only: string[], keyed: boolean, 'lean-peers': boolean}} options
+ * @returns {Promise<{text: string, passed: boolean}>} Markdown, and whether every "must" is met
+ */
+export async function runBenchmark(launcher, { quick, only, keyed, 'lean-peers': leanPeers }) {
+  const names = only.length > 0 ? only : Object.keys(GROUPS);
+  const unknown = names.find((name) => !Object.hasOwn(GROUPS, name));
+  if (unknown) throw new StepError(`No row ${unknown}; there are: ${Object.keys(GROUPS).join(', ')}`);
+
+  const [loadBefore] = loadavg();
+  const size = quick ? QUICK : FULL;
+  const databases = await Databases.start(launcher);
+  const versions = await databases.versions();
+  const subjects = await startSubjects(launcher, databases, { leanPeers });
+  const meter = new Meter(launcher, databases, { keyed });
+  const bench = { databases, subjects, meter, size, loads: [] };
+
+  const rows = [];
+  await launcher.steps.run('warm-up', () => warmUp(bench));
+  for (const name of names) rows.push(...(await launcher.steps.run(name, () => GROUPS[name](bench))));
+  await databases.close();
+
+  const notes = [
+    `${size.rounds} interleaved rounds of ${size.ms / 1000} s (${size.bursts} of the burst); a ratio is taken in each round.`,
+    keyed ? 'Every create had an Idempotency-Key.' : 'No create had an Idempotency-Key.',
+    leanPeers
+      ? 'The peers have no search and no indexes but the unique ones.'
+      : 'The peers store the same fields with the same indexes.',
+    `Load average before: ${loadBefore.toFixed(1)}; the load generator took ${generatorCost(meter)} of CPU a request.`,
+  ];
+  const warnings = [...meter.problems.map((problem) => `**${problem}**`), ...meter.remarks];
+  const tables = [figuresTable(rows), ...(bench.loads.length > 0 ? [absolutesTable(bench.loads)] : [])];
+  const list = warnings.map((sentence) => `- ${sentence}`).join('\n');
+  const text = [`${machine(versions)}.`, notes.join(' '), ...tables, list].filter(Boolean).join('\n\n');
+  return { text, passed: rows.every(isMet) && meter.problems.length === 0 };
+}
+
+/** The first seconds of a process, until V8 has compiled it and its caches are filled, are nobody's speed. */
+async function warmUp({ subjects, meter, size }) {
+  const load = { steady: { connections: 64, warmUpMs: 0, ms: size.heatMs } };
+  for (const subject of Object.values(subjects)) await meter.measure(subject, load);
+}
+
+function generatorCost({ generated }) {
+  return `${((generated.cpuMs * 1000) / generated.requests).toFixed(0)} µs`;
+}

@@ -1,0 +1,73 @@
+import { mkdirSync } from 'node:fs';
+import { Redis } from 'ioredis';
+import mongoose from 'mongoose';
+import { LOCAL } from '../tools/checkout/root.mjs';
+import { runMongodb, runRedis } from '../tools/embedded/start-databases.mjs';
+import { anyFreePort } from '../tools/processes/ports.mjs';
+
+/** The MongoDB and the Redis that all subjects share, each with a database and a queue of its own. */
+export class Databases {
+  #mongodb;
+  #redis;
+  #client;
+
+  /**
+   * Starts both on the disk of the checkout: in a temporary folder, which may be in memory, journaling would cost nothing.
+   * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
+   */
+  static async start(launcher) {
+    mkdirSync(LOCAL, { recursive: true });
+    const dataDir = launcher.temporaryFolder(LOCAL);
+    const databases = new Databases();
+    databases.#mongodb = await runMongodb(launcher, { dataDir, port: await anyFreePort() });
+    databases.#redis = await runRedis(launcher, { dataDir, port: await anyFreePort() });
+    databases.#client = await new mongoose.mongo.MongoClient(databases.#mongodb.uri).connect();
+    return databases;
+  }
+
+  get redisUrl() {
+    return this.#redis.uri;
+  }
+
+  get pids() {
+    return { mongod: this.#mongodb.pid, redis: this.#redis.pid };
+  }
+
+  uriOf(name) {
+    const uri = new URL(this.#mongodb.uri);
+    uri.pathname = `/${name}`;
+    return uri.href;
+  }
+
+  /** @returns {import('mongoose').mongo.Db} */
+  db(name) {
+    return this.#client.db(name);
+  }
+
+  /**
+   * When Redis flushes its append-only file to disk.
+   * @param {'everysec' | 'always'} when
+   */
+  async appendFsync(when) {
+    await this.#withRedis((redis) => redis.config('SET', 'appendfsync', when));
+  }
+
+  async versions() {
+    const { version: mongod } = await this.#client.db('admin').command({ buildInfo: 1 });
+    const info = await this.#withRedis((redis) => redis.info('server'));
+    return { mongod, redis: /redis_version:(\S+)/.exec(info)?.[1] };
+  }
+
+  async close() {
+    await this.#client.close();
+  }
+
+  async #withRedis(work) {
+    const redis = new Redis(this.redisUrl);
+    try {
+      return await work(redis);
+    } finally {
+      redis.disconnect();
+    }
+  }
+}

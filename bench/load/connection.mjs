@@ -1,0 +1,69 @@
+import { connect } from 'node:net';
+
+const HEAD_END = '\r\n\r\n';
+const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i;
+const RETRY_AFTER = /\r\nretry-after: *\d+/i;
+const EMPTY = Buffer.alloc(0);
+const ANSWER_MS = 30_000;
+
+/** @typedef {{status: number, mayRetry: boolean}} Answer `mayRetry`: it said when, in `Retry-After` */
+
+/**
+ * One keep-alive connection that sends prepared bytes, one request at a time, and reads no more of an answer than it
+ * must: what the load generator computes is missing to the servers on the same machine. It expects answers with a
+ * Content-Length, which all servers here give.
+ */
+export class Connection {
+  #port;
+  #socket;
+  #received = EMPTY;
+  #waiting;
+
+  constructor(port) {
+    this.#port = port;
+  }
+
+  /**
+   * @param {Buffer} request
+   * @returns {Promise<Answer>} rejects when the connection ends first, or nothing comes for half a minute
+   */
+  send(request) {
+    this.#socket ??= this.#open();
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+      this.#socket.write(request);
+    });
+  }
+
+  close() {
+    this.#socket?.destroy();
+  }
+
+  #open() {
+    const socket = connect({ host: '127.0.0.1', port: this.#port, noDelay: true });
+    socket.setTimeout(ANSWER_MS, () => socket.destroy(new Error('no answer')));
+    socket.on('data', (chunk) => this.#read(chunk));
+    socket.on('error', (error) => this.#waiting?.reject(error));
+    socket.on('close', () => {
+      this.#waiting?.reject(new Error('closed'));
+      this.#socket = undefined;
+      this.#received = EMPTY;
+    });
+    return socket;
+  }
+
+  #read(chunk) {
+    this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
+    const headEnd = this.#received.indexOf(HEAD_END);
+    if (headEnd < 0) return;
+    const head = this.#received.toString('latin1', 0, headEnd);
+    const length = Number(CONTENT_LENGTH.exec(head)?.[1]);
+    if (Number.isNaN(length)) this.#socket.destroy(new Error('an answer without Content-Length'));
+    if (!(this.#received.length >= headEnd + HEAD_END.length + length)) return;
+    this.#received = EMPTY;
+    const { resolve } = this.#waiting;
+    this.#waiting = undefined;
+    // "HTTP/1.1 200 …"
+    resolve({ status: Number(head.slice(9, 12)), mayRetry: RETRY_AFTER.test(head) });
+  }
+}

@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+
+const NAMES = ['Road bike', 'Oak bookshelf', 'Leather armchair', 'Winter coat', 'Film camera', 'Garden table'];
+const TRAITS = ['vintage', 'hardly used', 'repainted', 'large', 'handmade', 'with box', 'from 1987', 'foldable'];
+const SENTENCES = [
+  'Bought three years ago and kept indoors ever since.',
+  'Small scratches on the left side, see the last photo.',
+  'Pick-up preferred, but I can also send it by parcel.',
+  'Comes from a smoke-free home without pets.',
+  'The original receipt and the manual are included.',
+  'Cleaned and checked last month by a local workshop.',
+  'I am selling it because we are moving to a smaller flat.',
+  'The price is negotiable if you collect it this week.',
+];
+const TEXTS = 500;
+const BRANDS = 50;
+const CONDITIONS = 5;
+
+/** How many brands and conditions have to exist for every item to find its own. */
+export const REFERENCES = { brands: BRANDS, conditions: CONDITIONS };
+
+/**
+ * An endless supply of create requests, about 900 bytes each, no two with the same name.
+ * @param {number} port
+ * @param {{keyed?: boolean}} [options] whether each has an Idempotency-Key
+ * @returns {() => Buffer}
+ */
+export function createRequests(port, { keyed = false } = {}) {
+  const run = randomUUID().slice(0, 8);
+  const bodies = Array.from({ length: TEXTS }, (_, index) => bodyAfterName(index));
+  let count = 0;
+  return () => {
+    count += 1;
+    const name = `${pick(NAMES, count)} ${pick(TRAITS, count * 7)} ${run} ${count}`;
+    const key = keyed ? `Idempotency-Key: ${randomUUID()}\r\n` : '';
+    return post(port, 'create', `{"name":"${name}",${pick(bodies, count)}`, key);
+  };
+}
+
+/**
+ * The request for one item, again and again.
+ * @param {number} port
+ * @param {string} id
+ * @returns {() => Buffer}
+ */
+export function readRequests(port, id) {
+  const request = post(port, 'getById', JSON.stringify({ id }));
+  return () => request;
+}
+
+/** The one create of these bodies that is looked at before anything is measured. */
+export function exampleBody() {
+  return JSON.parse(`{"name":"Road bike, the first one",${bodyAfterName(0)}`);
+}
+
+function bodyAfterName(index) {
+  const images = [1, 2, 3].map((number) => `https://images.example.com/items/${index}/photo-${number}.jpg`);
+  const body = {
+    description: [0, 1, 2, 3].map((step) => pick(SENTENCES, index * 5 + step * (1 + (index % 7)))).join(' '),
+    price: 5 + ((index * 37) % 900) + 0.5,
+    categoryId: String(1 + (index % 20)),
+    stock: 1 + (index % 3),
+    brandId: 1 + (index % BRANDS),
+    conditionId: 1 + (index % CONDITIONS),
+    isFeatured: false,
+    images,
+    photos: images.map((url, position) => ({ url, position, width: 1600, height: 1200 })),
+  };
+  return JSON.stringify(body).slice(1);
+}
+
+function pick(list, index) {
+  return list[index % list.length];
+}
+
+function post(port, operation, body, headers = '') {
+  const head = `POST /api/orpc/items/${operation} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n`;
+  const type = `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
+  return Buffer.from(`${head}${type}${headers}\r\n${body}`);
+}

@@ -1,0 +1,78 @@
+// What a team writes first: a Nest app that stores each item with mongoose as the request comes.
+import 'reflect-metadata';
+import { CreateItemInputSchema, GetByIdInputSchema, type Item } from '@app/contracts';
+import { Body, Controller, HttpCode, Inject, Injectable, Module, NotFoundException, Post } from '@nestjs/common';
+import { APP_PIPE, NestFactory } from '@nestjs/core';
+import mongoose from 'mongoose';
+import { createZodDto, ZodValidationPipe } from 'nestjs-zod';
+import { createModels, type Models } from './item-model.js';
+import { COUNTER, DURABLY, loadReferences, sayReady, settings, toItem, toRecord, type References } from './items.js';
+
+class CreateItemDto extends createZodDto(CreateItemInputSchema) {}
+class GetByIdDto extends createZodDto(GetByIdInputSchema) {}
+
+const MODELS = Symbol('Models');
+const REFERENCES = Symbol('References');
+
+@Injectable()
+class ItemsService {
+  constructor(
+    @Inject(MODELS) private readonly models: Models,
+    @Inject(REFERENCES) private readonly references: References,
+  ) {}
+
+  async create(input: CreateItemDto): Promise<Item> {
+    const counter = await this.models.counters
+      .findOneAndUpdate({ _id: COUNTER }, { $inc: { value: 1 } }, { upsert: true, returnDocument: 'after' })
+      .orFail()
+      .lean();
+    const item = await this.models.items.create(toRecord(input, counter.value, this.references));
+    return toItem(item.toObject());
+  }
+
+  async getById(id: string): Promise<Item> {
+    const item = await this.models.items.findById(id).lean();
+    if (item === null) throw new NotFoundException();
+    return toItem(item);
+  }
+}
+
+@Controller('api/orpc/items')
+class ItemsController {
+  constructor(private readonly items: ItemsService) {}
+
+  @Post('create')
+  @HttpCode(200)
+  create(@Body() input: CreateItemDto): Promise<Item> {
+    return this.items.create(input);
+  }
+
+  @Post('getById')
+  @HttpCode(200)
+  getById(@Body() { id }: GetByIdDto): Promise<Item> {
+    return this.items.getById(id);
+  }
+}
+
+async function start(): Promise<void> {
+  const connection = await mongoose.createConnection(settings.mongodbUri, DURABLY).asPromise();
+  const models = createModels(connection);
+  const references = await loadReferences(models.items.db.getClient().db());
+
+  @Module({
+    controllers: [ItemsController],
+    providers: [
+      ItemsService,
+      { provide: MODELS, useValue: models },
+      { provide: REFERENCES, useValue: references },
+      { provide: APP_PIPE, useClass: ZodValidationPipe },
+    ],
+  })
+  class AppModule {}
+
+  const app = await NestFactory.create(AppModule, { logger: ['error', 'warn'] });
+  await app.listen(settings.port, '127.0.0.1');
+  sayReady();
+}
+
+void start();

@@ -1,0 +1,63 @@
+// The least that does the work: node:http and the MongoDB driver, one counter increment and one insert a request.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { CreateItemInputSchema, GetByIdInputSchema, type Item } from '@app/contracts';
+import { mongoId } from '@app/database';
+import { mongo } from 'mongoose';
+import type { Counter, PeerRecord } from './item-model.js';
+import { COUNTER, DURABLY, loadReferences, sayReady, settings, toItem, toRecord } from './items.js';
+
+type Handler = (body: unknown) => Promise<Item | null>;
+
+async function start(): Promise<void> {
+  const client = await new mongo.MongoClient(settings.mongodbUri, { writeConcern: DURABLY }).connect();
+  const db = client.db();
+  const items = db.collection<PeerRecord>('items');
+  const counters = db.collection<Counter>('counters');
+  const references = await loadReferences(db);
+
+  const handlers: Record<string, Handler> = {
+    '/api/orpc/items/create': async (body) => {
+      const input = CreateItemInputSchema.parse(body);
+      const options = { upsert: true, returnDocument: 'after' } as const;
+      const counter = await counters.findOneAndUpdate({ _id: COUNTER }, { $inc: { value: 1 } }, options);
+      const record = toRecord(input, counter?.value ?? 0, references);
+      await items.insertOne(record);
+      return toItem(record);
+    },
+    '/api/orpc/items/getById': async (body) => {
+      const found = await items.findOne({ _id: mongoId(GetByIdInputSchema.parse(body).id) });
+      return found && toItem(found);
+    },
+  };
+
+  const listener = (request: IncomingMessage, response: ServerResponse): void => {
+    void handle(handlers[request.url ?? ''], request, response);
+  };
+  createServer(listener).listen(settings.port, '127.0.0.1', sayReady);
+}
+
+async function handle(handler: Handler | undefined, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  try {
+    const item = await handler?.(JSON.parse(await read(request)));
+    answer(response, item ? 200 : 404, item ?? {});
+  } catch {
+    answer(response, 500, {});
+  }
+}
+
+function read(request: IncomingMessage): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', reject);
+    request.on('end', () => {
+      resolve(Buffer.concat(chunks).toString());
+    });
+  });
+}
+
+function answer(response: ServerResponse, status: number, body: object): void {
+  const bytes = Buffer.from(JSON.stringify(body));
+  response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': bytes.length }).end(bytes);
+}
+
+void start();

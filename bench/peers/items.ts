@@ -1,0 +1,89 @@
+import { categoryNumber, type CreateItemInput, type Item } from '@app/contracts';
+import { toSitelessItem, type StoredItem } from '@app/database';
+import { itemSlug, searchTerms } from '@app/items';
+import { Types, type mongo } from 'mongoose';
+import type { PeerRecord } from './item-model.js';
+
+/** What every peer is told. */
+export const settings = {
+  mongodbUri: process.env['MONGODB_URI'] ?? '',
+  redisUrl: process.env['REDIS_URL'] ?? '',
+  queue: process.env['QUEUE_PREFIX'] ?? '',
+  port: Number(process.env['PORT']),
+  /** Whether items are stored with what search looks up. */
+  isSearched: process.env['PEER_SEARCH'] !== 'off',
+};
+
+/** As durable as the service: on the disks of a majority before it counts. */
+export const DURABLY = { w: 'majority', journal: true } as const;
+
+/** Counter of the public ids. */
+export const COUNTER = 'item.publicId';
+
+/** Titles by number, of brands or of conditions. */
+export type Titles = Map<number, string>;
+
+export interface References {
+  brands: Titles;
+  conditions: Titles;
+}
+
+/** All titles, read once at the start: no item costs a look-up. */
+export async function loadReferences(db: mongo.Db): Promise<References> {
+  const titles = async (name: string): Promise<Titles> => {
+    const records = await db.collection<{ _id: number; title: string }>(name).find().toArray();
+    return new Map(records.map(({ _id, title }) => [_id, title]));
+  };
+  return { brands: await titles('brands'), conditions: await titles('conditions') };
+}
+
+/** The document to be stored: the same fields as the service's, slug and search terms by the same functions. */
+export function toRecord(input: CreateItemInput, publicId: number, { brands, conditions }: References): PeerRecord {
+  const { categoryId, isFeatured, photos, ...sent } = input;
+  const slug = itemSlug(input.name, publicId);
+  const brandTitle = brands.get(input.brandId ?? 0) ?? null;
+  const now = new Date();
+  return {
+    _id: new Types.ObjectId(),
+    publicId,
+    ...sent,
+    categoryId: categoryNumber(categoryId) ?? 0,
+    isFeatured: isFeatured ?? false,
+    photos: photos ?? [],
+    status: 'available',
+    condition: conditions.get(input.conditionId ?? 0) ?? null,
+    sellerId: 'anonymous',
+    slug,
+    imageUrl: input.images[0] ?? '',
+    isVisible: true,
+    createdAt: now,
+    updatedAt: now,
+    deliveryOptions: [],
+    deliveryCost: 0,
+    freeShipping: false,
+    deliveryTimeEstimate: null,
+    brandTitle,
+    sizeTitle: null,
+    discount: null,
+    favouriteCount: 0,
+    viewCount: 0,
+    path: `/items/${slug}`,
+    visibilityType: 'public',
+    isBoosted: false,
+    boostScore: 0,
+    boostExpiresAt: null,
+    searchTerms: settings.isSearched ? searchTerms({ ...input, brandTitle }) : [],
+    searchVersion: 1,
+  };
+}
+
+/** The answer: the 35 fields. */
+export function toItem(record: StoredItem): Item {
+  const item = toSitelessItem(record, new Date());
+  return { ...item, url: `http://localhost:3000${item.path}` };
+}
+
+/** Tells the benchmark that requests can be sent. */
+export function sayReady(): void {
+  console.log('ready');
+}

@@ -1,0 +1,34 @@
+// The other half of the tutorial: one insert a job, the item as the job's return value.
+import type { CreateItemInput, Item } from '@app/contracts';
+import { Worker, type Job } from 'bullmq';
+import { Redis } from 'ioredis';
+import mongoose from 'mongoose';
+import { createModels } from './item-model.js';
+import { COUNTER, DURABLY, loadReferences, sayReady, settings, toItem, toRecord } from './items.js';
+
+/** Tutorials say 10 to 50; the most suits it best. */
+const CONCURRENCY = 50;
+
+async function start(): Promise<void> {
+  const connection = await mongoose.createConnection(settings.mongodbUri, DURABLY).asPromise();
+  const models = createModels(connection);
+  const references = await loadReferences(models.items.db.getClient().db());
+
+  const create = async (job: Job<CreateItemInput, Item>): Promise<Item> => {
+    const counter = await models.counters
+      .findOneAndUpdate({ _id: COUNTER }, { $inc: { value: 1 } }, { upsert: true, returnDocument: 'after' })
+      .orFail()
+      .lean();
+    const item = await models.items.create(toRecord(job.data, counter.value, references));
+    return toItem(item.toObject());
+  };
+
+  const worker = new Worker<CreateItemInput, Item>(settings.queue, create, {
+    connection: new Redis(settings.redisUrl, { maxRetriesPerRequest: null }),
+    concurrency: CONCURRENCY,
+  });
+  await worker.waitUntilReady();
+  sayReady();
+}
+
+void start();

@@ -1,0 +1,77 @@
+import { median, ratios } from './rounds.mjs';
+
+/**
+ * One figure and what is asked of it.
+ * @typedef {object} Row
+ * @property {string} figure
+ * @property {'more' | 'less'} better
+ * @property {number} [must]
+ * @property {number} [aim]
+ * @property {number[]} values one a round
+ * @property {boolean} [worst] whether the worst round counts, and not the median
+ * @property {string} [unit]
+ * @property {number} [digits] behind the point
+ * @property {string} [note] what the figure was made of
+ */
+
+/** @typedef {Record<string, import('./meter.mjs').Measured[]>} Results by subject, one a round */
+
+/**
+ * How many times as many creates a second the service does as a peer.
+ * @param {Results} results
+ * @param {string} peer
+ * @param {Pick<Row, 'figure' | 'must' | 'aim'>} row
+ * @returns {Row}
+ */
+export function faster(results, peer, row) {
+  const [ours, theirs] = [results.service, results[peer]].map((rounds) =>
+    rounds.map(({ creates }) => creates.perSecond),
+  );
+  const note = `${median(ours).toFixed(0)}/s to ${median(theirs).toFixed(0)}/s`;
+  return { better: 'more', ...TIMES, values: ratios(ours, theirs), note, ...row };
+}
+
+/**
+ * How many times as long the service takes as the direct app.
+ * @param {Results} results
+ * @param {(measured: import('./meter.mjs').Measured) => number} msOf
+ * @param {Pick<Row, 'figure' | 'must' | 'aim'>} row
+ * @returns {Row}
+ */
+export function slower({ service, direct }, msOf, row) {
+  const [ours, theirs] = [service.map(msOf), direct.map(msOf)];
+  const note = `${duration(median(ours))} to ${duration(median(theirs))}`;
+  return { better: 'less', ...TIMES, values: ratios(ours, theirs), note, ...row };
+}
+
+export const TIMES = { unit: ' ×', digits: 2 };
+
+export function duration(ms) {
+  if (ms >= 1000) return `${(ms / 1000).toFixed(1)} s`;
+  return ms < 10 ? `${ms.toFixed(1)} ms` : `${ms.toFixed(0)} ms`;
+}
+
+/** Whether its "must" is met; what could not be measured misses nothing. */
+export function isMet(row) {
+  const value = countedValue(row);
+  return row.must === undefined || Number.isNaN(value) || isAsGoodAs(value, row.must, row);
+}
+
+/** @param {Row} row @returns {string} the better of its two demands that is met */
+export function verdict(row) {
+  const value = countedValue(row);
+  if (Number.isNaN(value)) return '–';
+  if (!isMet(row)) return '**missed**';
+  if (row.aim !== undefined && isAsGoodAs(value, row.aim, row)) return 'aim';
+  return row.must === undefined ? 'not yet' : 'must';
+}
+
+/** The one value that stands for all rounds. */
+export function countedValue({ values, worst, better }) {
+  if (!worst) return median(values);
+  return better === 'more' ? Math.min(...values) : Math.max(...values);
+}
+
+function isAsGoodAs(value, limit, { better }) {
+  return better === 'more' ? value >= limit : value <= limit;
+}

@@ -1,0 +1,50 @@
+// `npm run bench -- create [--quick] [--only ROW]… [--keyed] [--lean-peers]`: the project's own benchmark, from a bare
+// checkout. What is being done goes to stderr, the tables for the README to stdout; a missed "must" is exit code 1.
+//
+//   --quick       fewer and shorter rounds: under two minutes instead of ten, and noisier
+//   --only        one group of rows, may be repeated: creates-64, creates-256, always-64, always-256, burst, single
+//   --keyed       every create of every load has an Idempotency-Key
+//   --lean-peers  peers without search: they neither derive nor index search terms, and have unique indexes only
+import '../tools/node-version.mjs';
+import { parseArgs } from 'node:util';
+import { buildIfNeeded } from '../tools/checkout/build.mjs';
+import { installIfNeeded } from '../tools/checkout/install.mjs';
+import { launch } from '../tools/processes/launcher.mjs';
+import { Steps, StepError } from '../tools/steps.mjs';
+
+const INTERRUPTED = 130;
+const BENCHMARKS = ['create'];
+
+await launch(
+  new Steps(process.stderr),
+  async (launcher) => {
+    const { name, options } = readArguments();
+    await installIfNeeded(launcher);
+    await buildIfNeeded(launcher);
+    // Not before everything is installed: it needs packages.
+    const { runBenchmark } = await import(`./${name}.mjs`);
+    const { text, passed } = await runBenchmark(launcher, options);
+    process.stdout.write(`${text}\n`);
+    return passed ? 0 : 1;
+  },
+  { exitCodeWhenStopped: INTERRUPTED },
+);
+
+function readArguments() {
+  try {
+    const { positionals, values } = parseArgs({
+      allowPositionals: true,
+      options: {
+        quick: { type: 'boolean', default: false },
+        only: { type: 'string', multiple: true, default: [] },
+        keyed: { type: 'boolean', default: false },
+        'lean-peers': { type: 'boolean', default: false },
+      },
+    });
+    const [name] = positionals;
+    if (positionals.length === 1 && BENCHMARKS.includes(name)) return { name, options: values };
+  } catch (error) {
+    throw new StepError(error.message);
+  }
+  throw new StepError(`Which benchmark? There is: ${BENCHMARKS.join(', ')}`, { hint: 'npm run bench -- create' });
+}

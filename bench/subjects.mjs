@@ -1,0 +1,119 @@
+import { deepStrictEqual, strictEqual } from 'node:assert';
+import { join } from 'node:path';
+import { ROOT } from '../tools/checkout/root.mjs';
+import { anyFreePort } from '../tools/processes/ports.mjs';
+import { startService } from '../tools/start/services.mjs';
+import { exampleBody, REFERENCES } from './load/requests.mjs';
+import { compilePeers, startPeer } from './peers.mjs';
+
+const FIELDS = 35;
+const CREATED = /^road-bike-the-first-one-\d+$/;
+
+/**
+ * What is measured: the service or a peer, running on its own database and queue.
+ * @typedef {object} Subject
+ * @property {string} name
+ * @property {string} title
+ * @property {number} port of its API
+ * @property {Record<string, number>} pids of its processes
+ * @property {string} itemId of an item it has stored
+ * @property {() => Promise<number>} countItems
+ */
+
+/**
+ * Starts the service and its peers, each with one item, created and looked at.
+ * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
+ * @param {import('./databases.mjs').Databases} databases
+ * @param {{leanPeers: boolean}} options
+ * @returns {Promise<Record<'service' | 'direct' | 'tutorial' | 'floor', Subject>>}
+ */
+export async function startSubjects(launcher, databases, { leanPeers }) {
+  const folder = await compilePeers(launcher);
+  const peer = (files) => ({
+    prepare: (env, db) => (leanPeers ? createUniqueIndexes(db) : setUp(launcher, env)),
+    start: async (env) => {
+      const pids = {};
+      for (const [name, file] of Object.entries(files)) pids[name] = await startPeer(launcher, folder, file, env);
+      return pids;
+    },
+  });
+  const service = {
+    prepare: (env) => setUp(launcher, env),
+    start: (env) => startBoth(launcher, env),
+  };
+  const start = (name, title, how) => startSubject(databases, name, title, { ...how, leanPeers });
+  return {
+    service: await start('service', 'this service', service),
+    direct: await start('direct', '(a) direct', peer({ api: 'direct' })),
+    tutorial: await start('tutorial', '(b) tutorial pair', peer({ worker: 'tutorial-worker', api: 'tutorial-api' })),
+    floor: await start('floor', '(c) node:http + driver', peer({ api: 'floor' })),
+  };
+}
+
+async function startSubject(databases, name, title, { prepare, start, leanPeers }) {
+  const [port, workerPort] = [await anyFreePort(), await anyFreePort()];
+  const env = {
+    ...process.env,
+    NODE_ENV: 'production',
+    LOG_LEVEL: 'warn',
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    WORKER_PORT: String(workerPort),
+    MONGODB_URI: databases.uriOf(name),
+    REDIS_URL: databases.redisUrl,
+    QUEUE_PREFIX: `bench-${name}`,
+    PEER_SEARCH: leanPeers ? 'off' : 'on',
+  };
+  const db = databases.db(name);
+  await insertReferences(db);
+  await prepare(env, db);
+  const pids = await start(env);
+  const itemId = await createFirst(port, name);
+  const countItems = () => db.collection('items').countDocuments();
+  return { name, title, port, pids, itemId, countItems };
+}
+
+async function startBoth(launcher, env) {
+  await startService(launcher, 'worker', Number(env.WORKER_PORT), env);
+  await startService(launcher, 'api', Number(env.PORT), env);
+  const pidOf = (name) => launcher.targets.find((target) => target.name === name).pid;
+  return { api: pidOf('api'), worker: pidOf('worker') };
+}
+
+/** The service's own command: all its indexes. */
+async function setUp(launcher, env) {
+  const script = join(ROOT, 'dist', 'apps', 'cli', 'src', 'setup.js');
+  await launcher.run(process.execPath, [script], { name: 'setup', env, cwd: ROOT });
+}
+
+async function createUniqueIndexes(db) {
+  await db.collection('items').createIndex({ publicId: 1 }, { unique: true });
+  await db.collection('items').createIndex({ slug: 1 }, { unique: true });
+}
+
+async function insertReferences(db) {
+  for (const [name, count] of Object.entries(REFERENCES)) {
+    const titles = Array.from({ length: count }, (_, index) => ({ _id: index + 1, title: `${name} ${index + 1}` }));
+    await db.collection(name).insertMany(titles);
+  }
+}
+
+/** A benchmark of something that does not do its work would be worthless: the first create is looked at. */
+async function createFirst(port, name) {
+  const item = await call(port, 'create', exampleBody());
+  strictEqual(Object.keys(item).length, FIELDS, `${name} answers other fields`);
+  strictEqual(CREATED.test(item.slug), true, `${name} has the slug ${item.slug}`);
+  // The tutorial has no reads: none of the figures needs them.
+  if (name !== 'tutorial') deepStrictEqual(await call(port, 'getById', { id: item.id }), item);
+  return item.id;
+}
+
+async function call(port, operation, body) {
+  const answer = await fetch(`http://127.0.0.1:${port}/api/orpc/items/${operation}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  strictEqual(answer.status, 200, `${operation} on port ${port} answers ${answer.status}`);
+  return answer.json();
+}
