@@ -16,5 +16,6 @@ export default {
     project('unit', ['<rootDir>/{apps,libs}/**/*.spec.ts']),
     project('integration', ['<rootDir>/{apps,libs}/**/*.int-spec.ts']),
     project('system', ['<rootDir>/test/**/*.e2e-spec.ts']),
+    project('faults', ['<rootDir>/test/**/*.fault-spec.ts']),
   ],
 };

@@ -76,7 +76,7 @@ describe('a job of the queue of creates', () => {
       ['nothing', {}],
       ['null', null],
       ['a text', 'garbage'],
-      ['another version', { ...createJob(), version: 99 }],
+      ['a version that is no number', { ...createJob(), version: '1' }],
       ['the id of another job', createJob()],
       ['an item without a name', { ...createJob(), item: { description: 'x' } }],
     ])('ends in failed, with the reason and its data: %s', async (_what, data) => {
@@ -112,6 +112,34 @@ describe('a job of the queue of creates', () => {
       await jobs.queue.resume();
       expect((await creating).status).toBe('available');
       await Promise.all(spoiled.map(failed));
+    });
+  });
+
+  describe('of a version that this worker does not know', () => {
+    it('is tried again later, its data unchanged and none of its tries used up', async () => {
+      const job = createJob();
+      const data = { ...job, version: 99, item: 'in a way to come' };
+      await add(job.id, data);
+      await eventually(async () => {
+        expect(await jobs.queue.getJobState(job.id)).toBe('delayed');
+      });
+      const kept = await jobs.queue.getJob(job.id);
+      expect([kept?.data, kept?.attemptsMade, kept?.failedReason]).toEqual([data, 0, undefined]);
+      await jobs.redis.hset(jobs.queue.toKey(job.id), 'data', JSON.stringify(job));
+      await eventually(async () => {
+        expect(await jobs.queue.getJobState(job.id)).toBe('completed');
+      });
+      expect(await database.models.items.countDocuments({ name: job.item.name })).toBe(1);
+    });
+
+    it('holds up no other', async () => {
+      const waiting = Array.from({ length: 20 }, () => createJob());
+      await Promise.all(waiting.map((job) => add(job.id, { ...job, version: 99 })));
+      expect((await client.create(validInput())).status).toBe('available');
+      await eventually(async () => {
+        await Promise.all(waiting.map(({ id }) => jobs.queue.remove(id)));
+        expect(await jobs.queue.getDelayedCount()).toBe(0);
+      });
     });
   });
 
@@ -208,14 +236,16 @@ describe('a job of the queue of creates', () => {
         const { status, body } = await answering;
         expect([status, body.code, body.data]).toEqual([500, 'INTERNAL_SERVER_ERROR', undefined]);
         expect(await failed(id)).toMatchObject({ failedReason: 'Document failed validation' });
-        expect(worker.log).toContainEqual(
-          expect.objectContaining({
-            msg: 'create failed for good',
-            requestId: reply,
-            id,
-            reason: expect.anything() as string,
-          }),
-        );
+        await eventually(() => {
+          expect(worker.log).toContainEqual(
+            expect.objectContaining({
+              msg: 'create failed for good',
+              requestId: reply,
+              id,
+              reason: expect.anything() as string,
+            }),
+          );
+        });
       },
     );
 

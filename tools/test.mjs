@@ -13,10 +13,13 @@ import { Steps } from './steps.mjs';
 
 const JEST = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
 const INTERRUPTED = 130;
+/** What runs when nothing else is said: `faults` takes minutes. */
+const PROJECTS = ['--selectProjects', 'unit', 'integration', 'system'];
 
 const [first, ...rest] = process.argv.slice(2);
 const withDatabases = first !== '--no-databases';
-const jestArgs = withDatabases ? process.argv.slice(2) : rest;
+const asked = withDatabases ? process.argv.slice(2) : rest;
+const jestArgs = asked.some((arg) => arg.startsWith('--selectProjects')) ? asked : [...asked, ...PROJECTS];
 
 await launch(
   new Steps(),

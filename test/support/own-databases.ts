@@ -132,8 +132,28 @@ export async function ownSentinel(): Promise<OwnDatabase> {
 export async function readyMongodb(mongod: OwnDatabase): Promise<void> {
   mongod.start();
   await eventually(() => initiateReplicaSet({ set: 'rs0', host: `127.0.0.1:${String(mongod.port)}` }));
-  const database = new Database({ uri: mongod.url, serverSelectionMs: 5000, socketMs: 0 });
+  await connectOnce(mongod.url);
+}
+
+/** Starts fresh MongoDBs as the members of one replica set, and returns once it takes writes. */
+export async function readyReplicaSet(mongods: readonly OwnDatabase[]): Promise<void> {
+  for (const mongod of mongods) mongod.start();
+  const members = mongods.map(({ port }, _id) => ({ _id, host: `127.0.0.1:${String(port)}` }));
+  const hosts = members.map(({ host }) => host);
+  await Promise.all(hosts.map((host) => connectOnce(`mongodb://${host}/?directConnection=true`)));
+  await connectOnce(`mongodb://${hosts[0] ?? ''}/?directConnection=true`, async ({ connection }) => {
+    await connection
+      .getClient()
+      .db('admin')
+      .command({ replSetInitiate: { _id: 'rs0', members } });
+  });
+  await connectOnce(`mongodb://${hosts.join(',')}/?replicaSet=rs0`);
+}
+
+async function connectOnce(uri: string, use?: (database: Database) => Promise<void>): Promise<void> {
+  const database = new Database({ uri, serverSelectionMs: 5000, socketMs: 0 });
   await database.connect(() => undefined);
+  await use?.(database);
   await database.close();
 }
 

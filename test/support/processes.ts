@@ -109,6 +109,10 @@ export class ServiceProcess {
     }, withinMs);
   }
 
+  get isRunning(): boolean {
+    return this.child.exitCode === null && this.child.signalCode === null;
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.child.kill(signal);
   }

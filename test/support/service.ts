@@ -45,13 +45,9 @@ export async function startService({ env: more, worker = true, patience }: Servi
   const env = freshEnvironment(more);
   const database = await openDatabase(env);
   await new SchemaRepository(database).createIndexes();
-  const logger = createLogger('test', 'silent');
-  const running = [await createApi(loadApiConfig(env), logger, patience)];
-  const { port = 0 } = running[0] ?? {};
-  if (worker) running.push(await createWorker(loadWorkerConfig(env), logger));
-  for (const { port } of running) await eventually(() => expectReady(port));
+  const running = await Promise.all([startApi(env, patience), ...(worker ? [startWorker(env)] : [])]);
   return {
-    api: new ApiClient(`http://127.0.0.1:${String(port)}`),
+    api: running[0].api,
     database,
     env,
     stop: async () => {
@@ -60,6 +56,23 @@ export async function startService({ env: more, worker = true, patience }: Servi
       await database.close();
     },
   };
+}
+
+/** One more API of an environment. */
+export async function startApi(
+  env: NodeJS.ProcessEnv,
+  patience?: Patience,
+): Promise<{ api: ApiClient; stop: () => Promise<void> }> {
+  const { port, stop } = await createApi(loadApiConfig(env), createLogger('test', 'silent'), patience);
+  await eventually(() => expectReady(port));
+  return { api: new ApiClient(`http://127.0.0.1:${String(port)}`), stop };
+}
+
+/** One more worker of an environment. */
+export async function startWorker(env: NodeJS.ProcessEnv): Promise<{ stop: () => Promise<void> }> {
+  const { port, stop } = await createWorker(loadWorkerConfig(env), createLogger('test', 'silent'));
+  await eventually(() => expectReady(port));
+  return { stop };
 }
 
 /** The database of an environment, to look at and to write to behind the service's back. */

@@ -13,7 +13,7 @@ import { ErrorFilter } from './orpc/error.filter.js';
 import { InputPipe } from './orpc/input.pipe.js';
 
 /** Reads are answered, or refused with 503, within 2 s. */
-const READS = { serverSelectionMs: 1500, socketMs: 5000, readMs: 1900 };
+const READS = { serverSelectionMs: 1500, socketMs: 5000, readMs: 1800 };
 
 /** The only wiring of the API process. */
 @Module({})
@@ -30,18 +30,14 @@ export class ApiModule {
       provide(ReferenceRepository, Database),
       {
         provide: CreateQueue,
-        useFactory: () => new CreateQueue(connectRedis(config.redisUrl, 'producer', report), config.queuePrefix),
+        useFactory: () =>
+          new CreateQueue(connectRedis(config.redisUrl, 'producer', report), config.queuePrefix, config.backlog),
       },
       {
         provide: ReplySubscriber,
         useFactory: () => new ReplySubscriber(connectRedis(config.redisUrl, 'subscriber', report), config.queuePrefix),
       },
-      {
-        provide: CreateItemGateway,
-        inject: [CreateQueue, ReplySubscriber, ItemRepository],
-        useFactory: (queue: CreateQueue, replies: ReplySubscriber, items: ItemRepository) =>
-          new CreateItemGateway(queue, replies, items, config),
-      },
+      provide(CreateItemGateway, CreateQueue, ReplySubscriber, ItemRepository),
       provide(ApiReadiness, Database, SchemaRepository, CreateQueue),
       { provide: READINESS, useExisting: ApiReadiness },
       CreateInputPipe,

@@ -63,7 +63,8 @@ async function consume(app: INestApplication, logger: Logger, stopping: AbortSig
     }
     await delay(LOOK_FOR_INDEXES_EVERY_MS, undefined, { signal: stopping }).catch(() => undefined);
   }
-  app.get(CreateItemConsumer).start();
+  // Not in order: what hangs would hang then too. Its jobs are taken over by other workers, or by its successor.
+  app.get(CreateItemConsumer).start(() => process.exit(1));
   app.get(MaintenanceScheduler).start();
   logger.info('taking jobs');
 }

@@ -20,10 +20,10 @@ export const CreateJobSchema = z.object({
 });
 export type CreateJob = z.infer<typeof CreateJobSchema>;
 
-/** What became of a create: the item as stored, or the job's final failure. */
-export type CreateOutcome = { kind: 'created'; item: SitelessItem } | { kind: 'failed' };
+/** What became of a create: what is stored, and the hash of the request that made it; or the job's final failure. */
+export type CreateOutcome = { kind: 'created'; item: SitelessItem; requestHash: string } | { kind: 'failed' };
 
-/** The message on a reply channel. */
+/** One outcome in a message on a reply channel, which is an array of them. */
 export interface CreateReply {
   id: string;
   outcome: CreateOutcome;

@@ -1,15 +1,6 @@
 import { mongo, MongooseError } from 'mongoose';
 import { DatabaseTimeout } from './database.js';
 
-const DUPLICATE_KEY = 11000;
-
-/** Whether an insert was refused because of the unique index that begins with this field. */
-export function isDuplicateKey(error: unknown, field: '_id' | 'publicId'): boolean {
-  if (!(error instanceof mongo.MongoServerError) || error.code !== DUPLICATE_KEY) return false;
-  const pattern: unknown = error['keyPattern'];
-  return typeof pattern === 'object' && pattern !== null && Object.keys(pattern)[0] === field;
-}
-
 /**
  * Server errors that say nothing about the operation itself: no primary, shutting down, interrupted,
  * the write concern not confirmed in time.
@@ -26,6 +17,7 @@ const AWAY_CODES = new Set([
  */
 export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof DatabaseTimeout) return true;
+  if (error instanceof mongo.MongoBulkWriteError) return isBulkAway(error);
   if (error instanceof mongo.MongoServerError) {
     return error instanceof mongo.MongoWriteConcernError || AWAY_CODES.has(Number(error.code));
   }
@@ -33,4 +25,13 @@ export function isDatabaseAway(error: unknown): boolean {
   // blame. Mongoose's own plain error says that nothing is connected yet; its others are about documents too.
   if (error instanceof mongo.MongoError) return !(error instanceof mongo.MongoInvalidArgumentError);
   return error instanceof MongooseError && error.name === 'MongooseError';
+}
+
+function isBulkAway(error: mongo.MongoBulkWriteError): boolean {
+  if (error.result.getWriteConcernError() !== undefined) return true;
+  const codes = [error.writeErrors].flat().map(({ code }) => code);
+  // Without errors of single documents it is the whole write that failed; without a code the server never answered.
+  return codes.length === 0
+    ? error.code === undefined || AWAY_CODES.has(Number(error.code))
+    : codes.some((code) => AWAY_CODES.has(code));
 }

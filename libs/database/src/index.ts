@@ -1,7 +1,8 @@
 export * from './catalogue-repository.js';
 export * from './counter-repository.js';
 export { checkMongodbUri, Database, DatabaseTimeout, type DatabaseOptions } from './database.js';
-export * from './database-errors.js';
+export { isDatabaseAway } from './database-errors.js';
+export type { InsertFailure } from './insert-each.js';
 export * from './item-record.js';
 export * from './item-repository.js';
 export * from './maintenance-repository.js';

@@ -1,6 +1,7 @@
 import { ITEM_STATUSES, type ItemStatus } from '@app/contracts';
 import type { PipelineStage, QueryFilter, Types } from 'mongoose';
 import type { Database } from './database.js';
+import { insertEach, type InsertFailure } from './insert-each.js';
 import type { ItemRecord, StoredItem } from './item-record.js';
 import { LIST_ORDER } from './models.js';
 import { mongoId } from './mongo-id.js';
@@ -85,13 +86,13 @@ export class ItemRepository {
     return this.database.read(found.lean<StoredItem>());
   }
 
-  /** Those of the items that are stored for good: a majority of the replica set has them. */
-  async findStored(ids: readonly string[]): Promise<StoredItem[]> {
+  /** Those of the items that are stored for good, complete: a majority of the replica set has them. */
+  async findStored(ids: readonly string[]): Promise<ItemRecord[]> {
     const found = this.database.models.items
-      .find({ _id: { $in: ids.map((id) => mongoId(id)) } }, ANSWERED_FIELDS)
+      .find({ _id: { $in: ids.map(mongoId) } })
       .read('primary')
       .readConcern('majority');
-    return this.database.read(found.lean<StoredItem[]>());
+    return this.database.read(found.lean<ItemRecord[]>());
   }
 
   /** Where the item stands in lists, whether or not it is shown in them; null when there is none. */
@@ -109,13 +110,13 @@ export class ItemRepository {
   }
 
   /**
-   * Stores a new item durably.
+   * Stores new items durably, each whatever becomes of the others; answers which were not, and why.
    *
-   * @throws a duplicate-key error when the `_id`, `publicId` or slug is taken, see `isDuplicateKey`;
-   * an error of which `isDatabaseAway` is true when the outcome is unknown
+   * @throws an error of which `isDatabaseAway` is true when the outcome is unknown
    */
-  async insert(record: ItemRecord): Promise<void> {
-    await this.database.models.items.collection.insertOne(record, DURABLY);
+  async insertMany(records: readonly ItemRecord[]): Promise<InsertFailure[]> {
+    const { collection } = this.database.models.items;
+    return insertEach(records, (batch) => collection.insertMany([...batch], { ordered: false, ...DURABLY }));
   }
 
   private async findInOrder(query: QueryFilter<ItemRecord>, limit: number, skip = 0): Promise<StoredItem[]> {

@@ -1,19 +1,29 @@
 import { CREATE_JOB_VERSION, type CreateJob } from '@app/contracts';
 import { Queue } from 'bullmq';
 import { ReplyError } from 'ioredis';
+import { Backlog, type BacklogLimits } from './backlog.js';
 import { CREATE_JOB_OPTIONS, CREATE_QUEUE, keyPrefix } from './queue-settings.js';
 import { reconnectAfterSilence, redisAnswers, type RedisConnection } from './redis.js';
 
 /** What became of an attempt to queue a job: `refused` is certain, after `unknown` it may be queued. */
 export type Enqueued = 'queued' | 'refused' | 'unknown';
 
+/** A job that the queue holds under an id. */
+export interface HeldJob {
+  /** Of the request that was queued, which under a key used twice may be another's. */
+  requestHash: string | undefined;
+  state: 'open' | 'completed' | 'failed';
+}
+
 /** The producer's end of the queue of creates. */
 export class CreateQueue {
+  readonly backlog: Backlog;
   private readonly queue: Queue;
 
   constructor(
     private readonly redis: RedisConnection,
     queuePrefix: string,
+    limits: BacklogLimits,
   ) {
     this.queue = new Queue(CREATE_QUEUE, {
       connection: redis,
@@ -24,6 +34,7 @@ export class CreateQueue {
       skipVersionCheck: true,
     });
     this.queue.on('error', () => undefined);
+    this.backlog = new Backlog(redis, (name) => this.queue.toKey(name), limits);
   }
 
   /** Whether Redis answers within `withinMs`. */
@@ -43,6 +54,29 @@ export class CreateQueue {
     }
   }
 
+  /** The job under an id, if there is one. @throws when Redis does not answer */
+  async find(id: string): Promise<HeldJob | undefined> {
+    const [[data, finishedOn], failedAt] = await Promise.all([
+      this.redis.hmget(this.queue.toKey(id), 'data', 'finishedOn'),
+      this.redis.zscore(this.queue.toKey('failed'), id),
+    ]);
+    if (typeof data !== 'string') return undefined;
+    const requestHash = hashIn(data);
+    if (failedAt !== null) return { requestHash, state: 'failed' };
+    return { requestHash, state: typeof finishedOn === 'string' ? 'completed' : 'open' };
+  }
+
+  /** Lets a failed job be tried again, with all its attempts; does nothing when another has done so. */
+  async retry(id: string): Promise<void> {
+    const job = await this.queue.getJob(id);
+    await job?.retry('failed', { resetAttemptsMade: true }).catch(ignoreIfRun);
+  }
+
+  /** Forgets a completed job, so that its id can be queued again; another that has been since stays. */
+  async forget(id: string): Promise<void> {
+    await this.redis.eval(FORGET_COMPLETED, 2, this.queue.toKey('completed'), this.queue.toKey(id), id);
+  }
+
   /** Those of the jobs that have failed for good. */
   async findFailed(ids: readonly string[]): Promise<string[]> {
     const failedAt = await this.redis.zmscore(this.queue.toKey('failed'), ...ids);
@@ -55,10 +89,27 @@ export class CreateQueue {
   }
 }
 
+function hashIn(data: string): string | undefined {
+  try {
+    return (JSON.parse(data) as Partial<CreateJob>).requestHash;
+  } catch {
+    return undefined;
+  }
+}
+
+/** At once: between a look and a removal the id may have been queued again. */
+const FORGET_COMPLETED = "if redis.call('ZREM', KEYS[1], ARGV[1]) == 1 then redis.call('DEL', KEYS[2]) end";
+
 const NEVER_WRITTEN = /^(?:Stream isn't writeable|Cluster isn't ready)/;
 
 /** Redis answered that it did not run the command, or the command was never written to it. */
 function wasNeverRun(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return error instanceof ReplyError || NEVER_WRITTEN.test(error.message);
+}
+
+/** Any other answer than none: the job is not in `failed` any more. */
+function ignoreIfRun(error: unknown): void {
+  if (error instanceof Error && 'code' in error && typeof error.code === 'number') return;
+  throw error;
 }

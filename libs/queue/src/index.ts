@@ -1,3 +1,4 @@
+export type { BacklogLimits, Overload } from './backlog.js';
 export * from './create-queue.js';
 export * from './job-worker.js';
 export * from './queue-settings.js';

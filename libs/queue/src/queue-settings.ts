@@ -14,8 +14,9 @@ export function keyPrefix(queuePrefix: string): string {
  * repeated add; failed ones stay until an operator discards them.
  */
 export const CREATE_JOB_OPTIONS = {
-  attempts: 10,
-  backoff: { type: 'exponential', delay: 200, jitter: 0.5 },
+  // Four waits, some 5 s together: a poisoned create is given up while its client still waits.
+  attempts: 5,
+  backoff: { type: 'exponential', delay: 400, jitter: 0.5 },
   removeOnComplete: { age: 120, count: 20_000 },
   removeOnFail: false,
 } satisfies JobsOptions;
@@ -31,4 +32,6 @@ export const WORKER_OPTIONS = {
   maxStalledCount: 1_000_000,
   runRetryDelay: 500,
   drainDelay: 5,
+  // Counts completed jobs, from which producers tell how fast the queue drains.
+  metrics: { maxDataPoints: 1 },
 } satisfies Partial<WorkerOptions>;

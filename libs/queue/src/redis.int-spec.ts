@@ -34,7 +34,7 @@ describe('the queue and the reply channel', () => {
   /** A job goes from the queue to a worker, and a reply goes back. */
   async function expectRoundTrip(url: string): Promise<void> {
     const producer = connect(url, 'producer');
-    const queue = new CreateQueue(producer, 'test');
+    const queue = new CreateQueue(producer, 'test', { jobs: 1000, bytes: 1_000_000 });
     const subscriber = new ReplySubscriber(connect(url, 'subscriber'), 'test');
     const replies: CreateReply[] = [];
     subscriber.listen((reply) => replies.push(reply));
@@ -43,7 +43,7 @@ describe('the queue and the reply channel', () => {
     const worker = new JobWorker(
       source,
       async ({ id = '', data }) => {
-        await publisher.publish((data as { replyTo: string }).replyTo, { id, outcome: { kind: 'failed' } });
+        await publisher.publish((data as { replyTo: string }).replyTo, [{ id, outcome: { kind: 'failed' } }]);
       },
       pino({ level: 'silent' }),
     );

@@ -22,8 +22,7 @@ export class ReplySubscriber {
   /** Calls `onReply` for each reply, now and after every reconnect. */
   listen(onReply: (reply: CreateReply) => void): void {
     this.redis.on('message', (_channel: string, message: string) => {
-      const reply = parse(message);
-      if (reply !== undefined) onReply(reply);
+      for (const reply of parse(message)) onReply(reply);
     });
     const subscribe = (): void => {
       if (this.redis.status !== 'ready') return;
@@ -40,12 +39,12 @@ export class ReplySubscriber {
 }
 
 /** What is not understood, as from a worker of another version, is as good as lost. */
-function parse(message: string): CreateReply | undefined {
+function parse(message: string): CreateReply[] {
   try {
-    const reply = JSON.parse(message) as CreateReply;
-    return ['created', 'failed'].includes(reply.outcome.kind) ? reply : undefined;
+    const replies = JSON.parse(message) as CreateReply[];
+    return replies.filter(({ outcome }) => outcome.kind === 'failed' || typeof outcome.requestHash === 'string');
   } catch {
-    return undefined;
+    return [];
   }
 }
 
@@ -54,8 +53,8 @@ export class ReplyPublisher {
   constructor(private readonly redis: RedisConnection) {}
 
   /** Tells the waiting instance, if it is still there; a lost message is not an error. */
-  async publish(channel: string, reply: CreateReply): Promise<void> {
-    await this.redis.publish(channel, JSON.stringify(reply)).catch((error: unknown) => {
+  async publish(channel: string, replies: readonly CreateReply[]): Promise<void> {
+    await this.redis.publish(channel, JSON.stringify(replies)).catch((error: unknown) => {
       reconnectAfterSilence(this.redis, error);
     });
   }

@@ -34,6 +34,8 @@ const settings = {
   HOST: { schema: z.string().default('0.0.0.0'), rule: 'an address to listen on' },
   WORKER_PORT: wholeNumber(3001, 0, 65_535),
   WORKER_CONCURRENCY: wholeNumber(256, 1, 10_000),
+  BACKLOG_LIMIT: wholeNumber(10_000, 1, 10_000_000),
+  BACKLOG_BYTES: wholeNumber(268_435_456, 1, 1_099_511_627_776),
   CREATE_WAIT_MS: wholeNumber(10_000, 100, 120_000),
   MAX_BODY_BYTES: wholeNumber(1_048_576, 1024, 2_097_152),
   PUBLIC_SITE_URL: url(['http', 'https'], 'http://localhost:3000'),
@@ -66,6 +68,8 @@ interface CommonConfig {
 
 export interface ApiConfig extends CommonConfig {
   createWaitMs: number;
+  /** Waiting jobs, and bytes of their data, beyond which creates are refused. */
+  backlog: { jobs: number; bytes: number };
   maxBodyBytes: number;
   /** Without a slash at its end. */
   publicSiteUrl: string;
@@ -89,6 +93,7 @@ export function loadApiConfig(env = process.env): ApiConfig {
     ...common(env),
     port: read(env, 'PORT'),
     createWaitMs: read(env, 'CREATE_WAIT_MS'),
+    backlog: { jobs: read(env, 'BACKLOG_LIMIT'), bytes: read(env, 'BACKLOG_BYTES') },
     maxBodyBytes: read(env, 'MAX_BODY_BYTES'),
     publicSiteUrl: read(env, 'PUBLIC_SITE_URL').replace(/\/+$/, ''),
   };

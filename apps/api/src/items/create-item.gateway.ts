@@ -1,91 +1,158 @@
 import type { CreateJob, CreateOutcome } from '@app/contracts';
-import { toSitelessItem, type ItemRepository } from '@app/database';
+import { toSitelessItem, type ItemRecord, type ItemRepository } from '@app/database';
 import type { CreateQueue, ReplySubscriber } from '@app/queue';
+import { PendingCreates, type GatewayOutcome, type PendingCreate } from './pending-creates.js';
 
 /** What the gateway adds to a job itself is left out. */
 export type CreateRequest = Omit<CreateJob, 'version' | 'replyTo'>;
 
-/**
- * What became of a create. `refused`: certainly nothing was queued. `unknown`: it may be queued, or
- * even stored, but nobody said so in time.
- */
-export type GatewayOutcome = CreateOutcome | { kind: 'refused' } | { kind: 'unknown' };
-
-interface Waiter {
-  since: number;
-  settle: (outcome: GatewayOutcome) => void;
+/** What a client wants of a create beyond the item. */
+export interface CreateTerms {
+  /** The id comes from an Idempotency-Key: it may have been used before. */
+  isKeyed: boolean;
+  /** Longest wait for the item. */
+  waitMs: number;
+  /** When the wait is over, that the job is queued is answer enough. */
+  respondAsync: boolean;
+  /** Aborted when the client has hung up. */
+  gone: AbortSignal;
 }
 
-/** A waiter is looked up in MongoDB from this age on, in case its reply was lost. */
-const LOOK_UP_AFTER_MS = 500;
-const LOOK_UP_EVERY_MS = 250;
+/** A look for an earlier create that takes longer is given up: the insert finds it as well. */
+const EARLY_FIND_MS = 1000;
+/** A look at the queue when the wait is over makes the answer late by no more than this. */
+const LATE_FIND_MS = 500;
+const REFUSED: GatewayOutcome = { kind: 'refused', retryAfterS: 1 };
 
 /** Queues one create and waits for its outcome: the only producer of create jobs. */
 export class CreateItemGateway {
-  private readonly waiters = new Map<string, Waiter>();
-  private readonly lookUpTimer: NodeJS.Timeout;
-  private isLookingUp = false;
+  private readonly pending: PendingCreates;
 
   constructor(
     private readonly queue: CreateQueue,
     private readonly replies: ReplySubscriber,
     private readonly items: ItemRepository,
-    private readonly config: { createWaitMs: number },
   ) {
-    replies.listen(({ id, outcome }) => this.waiters.get(id)?.settle(outcome));
-    this.lookUpTimer = setInterval(() => void this.lookUpLateOnes(), LOOK_UP_EVERY_MS);
+    this.pending = new PendingCreates(queue, items);
+    replies.listen(({ id, outcome }) => {
+      this.pending.settle(id, outcome);
+    });
   }
 
-  /** Settles within `createWaitMs`; never throws for what the stores or the worker do. */
-  async create(request: CreateRequest): Promise<GatewayOutcome> {
+  /** Never throws for what the stores or the worker do. */
+  async create(request: CreateRequest, terms: CreateTerms): Promise<GatewayOutcome> {
+    const stored = terms.isKeyed ? await this.findEarly(request.id) : undefined;
+    if (stored !== undefined) return replay(stored, request);
     // Waiting begins before the job is queued: a fast worker's reply may overtake the answer of Redis.
-    const outcome = this.waitFor(request.id);
-    const enqueued = await this.queue.add({ ...request, replyTo: this.replies.channel });
-    if (enqueued !== 'queued') this.waiters.get(request.id)?.settle({ kind: enqueued });
-    return outcome;
+    const pending = this.pending.join(request);
+    if (pending === undefined) return REFUSED;
+    try {
+      pending.enqueued ??= this.enqueue(request, terms, pending);
+      return (await pending.enqueued) ?? (await this.waitFor(pending, request, terms));
+    } finally {
+      this.pending.leave(pending);
+    }
   }
 
   /** Settles all that still wait as `unknown`: the process is about to end. */
   abandon(): void {
-    for (const { settle } of this.waiters.values()) settle({ kind: 'unknown' });
+    this.pending.abandon();
   }
 
   close(): void {
-    clearInterval(this.lookUpTimer);
+    this.pending.close();
   }
 
-  private waitFor(id: string): Promise<GatewayOutcome> {
-    return new Promise((resolve) => {
-      const settle = (outcome: GatewayOutcome): void => {
-        clearTimeout(deadline);
-        this.waiters.delete(id);
-        resolve(outcome);
-      };
-      const deadline = setTimeout(settle, this.config.createWaitMs, { kind: 'unknown' });
-      this.waiters.set(id, { since: Date.now(), settle });
-    });
+  private async findEarly(id: string): Promise<ItemRecord | undefined> {
+    const found = this.items.findStored([id]).catch(() => []);
+    const [stored] = (await settledWithin(EARLY_FIND_MS, found)) ?? [];
+    return stored;
   }
 
-  /** Replies are only an accelerator: what is stored, or has failed, counts. */
-  private async lookUpLateOnes(): Promise<void> {
-    const lateSince = Date.now() - LOOK_UP_AFTER_MS;
-    const ids = [...this.waiters].filter(([, { since }]) => since <= lateSince).map(([id]) => id);
-    if (ids.length === 0 || this.isLookingUp) return;
-    this.isLookingUp = true;
-    // Either store may be away: the waiters then wait on.
-    await Promise.allSettled([this.lookUpStored(ids), this.lookUpFailed(ids)]);
-    this.isLookingUp = false;
-  }
-
-  private async lookUpStored(ids: string[]): Promise<void> {
-    const now = new Date();
-    for (const record of await this.items.findStored(ids)) {
-      const item = toSitelessItem(record, now);
-      this.waiters.get(item.id)?.settle({ kind: 'created', item });
+  /** Undefined when the job is in the queue: this one, or an equal one under the same key. */
+  private async enqueue(
+    request: CreateRequest,
+    terms: CreateTerms,
+    pending: PendingCreate,
+  ): Promise<GatewayOutcome | undefined> {
+    const job = { ...request, replyTo: this.replies.channel };
+    pending.addAgain = () => this.queue.add(job);
+    try {
+      const earlier = terms.isKeyed ? await this.joinEarlier(request) : 'none';
+      if (earlier === 'joined') pending.queuedAt = Date.now();
+      if (earlier !== 'none') return earlier === 'joined' ? undefined : earlier;
+      const overload = await this.queue.backlog.admit(terms.respondAsync ? undefined : terms.waitMs);
+      if (overload !== undefined) return { kind: 'refused', retryAfterS: overload.retryAfterS };
+    } catch {
+      // A store did not answer, and nothing has been queued yet.
+      return REFUSED;
     }
+    const enqueued = await this.queue.add(job);
+    if (enqueued !== 'queued') return enqueued === 'refused' ? REFUSED : { kind: 'unknown' };
+    pending.queuedAt = Date.now();
+    return undefined;
   }
 
-  private async lookUpFailed(ids: string[]): Promise<void> {
-    for (const id of await this.queue.findFailed(ids)) this.waiters.get(id)?.settle({ kind: 'failed' });
+  /** Joins the job that the queue holds under the same key. @throws when a store does not answer */
+  private async joinEarlier({
+    id,
+    requestHash,
+    ...request
+  }: CreateRequest): Promise<'none' | 'joined' | GatewayOutcome> {
+    const held = await this.queue.find(id);
+    if (held === undefined) return 'none';
+    if (held.state === 'completed') {
+      // Stored since the early look, or its item has been deleted since: then the key is free again.
+      const [stored] = await this.items.findStored([id]);
+      if (stored !== undefined) return replay(stored, { id, requestHash, ...request });
+      await this.queue.forget(id);
+      return 'none';
+    }
+    if (held.requestHash !== requestHash) return { kind: 'conflict' };
+    if (held.state === 'failed') await this.queue.retry(id);
+    return 'joined';
   }
+
+  private async waitFor(pending: PendingCreate, request: CreateRequest, terms: CreateTerms): Promise<GatewayOutcome> {
+    const outcome = await settledWithin(terms.waitMs, pending.outcome, terms.gone);
+    if (outcome?.kind === 'created') return toGatewayOutcome(outcome, request);
+    if (await this.isAnothers(request, terms)) return { kind: 'conflict' };
+    return outcome ?? { kind: terms.respondAsync ? 'queued' : 'unknown' };
+  }
+
+  /** Two requests may race for one key: the one that was queued counts. */
+  private async isAnothers({ id, requestHash }: CreateRequest, { isKeyed, gone }: CreateTerms): Promise<boolean> {
+    if (!isKeyed) return false;
+    const found = this.queue.find(id).catch(() => undefined);
+    const held = await settledWithin(LATE_FIND_MS, found, gone);
+    return held !== undefined && held.requestHash !== requestHash;
+  }
+}
+
+function replay(stored: ItemRecord, { requestHash }: CreateRequest): GatewayOutcome {
+  if (stored.requestHash !== requestHash) return { kind: 'conflict' };
+  return { kind: 'created', item: toSitelessItem(stored, new Date()), isReplay: true };
+}
+
+function toGatewayOutcome(
+  outcome: Extract<CreateOutcome, { kind: 'created' }>,
+  { requestHash }: CreateRequest,
+): GatewayOutcome {
+  if (outcome.requestHash !== requestHash) return { kind: 'conflict' };
+  return { kind: 'created', item: outcome.item, isReplay: false };
+}
+
+/** What a promise settles with, or undefined when it takes longer or nobody wants it any more. */
+function settledWithin<T>(ms: number, promise: Promise<T>, gone?: AbortSignal): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => {
+      resolve(undefined);
+    };
+    const timer = setTimeout(giveUp, ms);
+    gone?.addEventListener('abort', giveUp, { once: true });
+    if (gone?.aborted === true) giveUp();
+    promise.then(resolve, reject).finally(() => {
+      clearTimeout(timer);
+    });
+  });
 }

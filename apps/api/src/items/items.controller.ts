@@ -1,9 +1,11 @@
-import { Body, Controller, HttpCode, Post, Req } from '@nestjs/common';
+import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
 import type { Item } from '@app/contracts';
-import type { ApiRequest } from '../orpc/answer.js';
+import { answer, type ApiResponse } from '../orpc/answer.js';
 import { CreateInputPipe, type ValidCreate } from './create-input.pipe.js';
+import { idempotencyKeyOf } from './idempotency-key.js';
 import { GetAllDto, GetByIdDto } from './items.dto.js';
 import { ItemsService } from './items.service.js';
+import { preferencesOf } from './prefer.js';
 
 /** The three operations. */
 @Controller('api/orpc/items')
@@ -23,8 +25,28 @@ export class ItemsController {
   }
 
   @Post('create')
-  @HttpCode(200)
-  async create(@Body(CreateInputPipe) create: ValidCreate, @Req() request: ApiRequest): Promise<Item> {
-    return this.items.create(create, request.requestId);
+  async create(@Body(CreateInputPipe) create: ValidCreate, @Res() response: ApiResponse): Promise<void> {
+    const { requestId, headers } = response.req;
+    const created = await this.items.create(create, {
+      requestId,
+      key: idempotencyKeyOf(headers['idempotency-key']),
+      preferences: preferencesOf(headers['prefer']),
+      gone: goneSignal(response),
+    });
+    if (created.kind === 'queued') {
+      response.setHeader('Preference-Applied', 'respond-async');
+      answer(response, 202, { id: created.id, status: 'queued' });
+      return;
+    }
+    if (created.isReplay) response.setHeader('Idempotency-Replayed', 'true');
+    answer(response, 200, created.item);
   }
+}
+
+function goneSignal(response: ApiResponse): AbortSignal {
+  const gone = new AbortController();
+  response.once('close', () => {
+    gone.abort();
+  });
+  return gone.signal;
 }

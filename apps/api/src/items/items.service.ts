@@ -21,12 +21,26 @@ import {
 import { queryTerms, requestHash } from '@app/items';
 import type { ApiConfig } from '@app/runtime';
 import { API_CONFIG } from '../api-config.js';
-import { Refusal } from '../orpc/refusal.js';
-import { CreateItemGateway } from './create-item.gateway.js';
+import { Refusal, type RefusalDetails } from '../orpc/refusal.js';
+import { CreateItemGateway, type CreateTerms } from './create-item.gateway.js';
 import type { ValidCreate } from './create-input.pipe.js';
+import { itemIdOf } from './idempotency-key.js';
+import type { Preferences } from './prefer.js';
 
 /** Until authentication exists every caller is the same one. */
 const ANONYMOUS = 'anonymous';
+
+/** What a create brings along beside its input. */
+export interface CreateCall {
+  requestId: string;
+  /** Idempotency-Key. */
+  key: string | undefined;
+  preferences: Preferences;
+  /** Aborted when the client has hung up. */
+  gone: AbortSignal;
+}
+
+export type CreateAnswer = { kind: 'created'; item: Item; isReplay: boolean } | { kind: 'queued'; id: string };
 
 const NO_SUCH_CATEGORY = 'no such category';
 
@@ -62,32 +76,44 @@ export class ItemsService {
     return this.toItem(found);
   }
 
-  /** Creates an item through the queue and answers it once it is stored. */
-  async create({ input, categoryId }: ValidCreate, requestId: string): Promise<Item> {
-    const id = newMongoId();
-    const outcome = await this.gateway.create({
-      id,
-      requestId,
-      requestHash: requestHash(input),
-      sellerId: ANONYMOUS,
-      item: { ...input, categoryId },
-    });
+  /** Creates an item through the queue and answers it once it is stored, or once it is queued if that will do. */
+  async create(
+    { input, categoryId }: ValidCreate,
+    { key, preferences, ...request }: CreateCall,
+  ): Promise<CreateAnswer> {
+    const id = key === undefined ? newMongoId() : itemIdOf(ANONYMOUS, key);
+    const outcome = await this.gateway.create(
+      {
+        id,
+        requestId: request.requestId,
+        requestHash: requestHash(input),
+        sellerId: ANONYMOUS,
+        item: { ...input, categoryId },
+      },
+      { isKeyed: key !== undefined, gone: request.gone, ...this.patienceOf(preferences) },
+    );
     switch (outcome.kind) {
       case 'created':
-        return this.withUrl(outcome.item);
+        return { ...outcome, item: this.withUrl(outcome.item) };
+      case 'queued':
+        return { kind: 'queued', id };
+      case 'conflict':
+        throw new Refusal('UNPROCESSABLE_CONTENT');
       case 'refused':
         throw new Refusal('SERVICE_UNAVAILABLE', {
           message: 'Nothing was created, try again',
-          headers: { 'Retry-After': '1' },
+          headers: { 'Retry-After': String(outcome.retryAfterS) },
         });
       case 'unknown':
-        throw new Refusal('GATEWAY_TIMEOUT', {
-          message: `The item may still be created: ask getById for ${id}`,
-          data: { id, outcome: 'unknown' },
-        });
+        throw new Refusal('GATEWAY_TIMEOUT', unknownOutcome(id, key !== undefined));
       case 'failed':
         throw new Refusal('INTERNAL_SERVER_ERROR');
     }
+  }
+
+  private patienceOf({ respondAsync, waitMs }: Preferences): Pick<CreateTerms, 'respondAsync' | 'waitMs'> {
+    const { createWaitMs } = this.config;
+    return { respondAsync, waitMs: Math.min(waitMs ?? (respondAsync ? 0 : createWaitMs), createWaitMs) };
   }
 
   private async filterOf(input: GetAllInput): Promise<ItemFilter | typeof NO_SUCH_CATEGORY> {
@@ -115,6 +141,16 @@ export class ItemsService {
   private withUrl(item: SitelessItem): Item {
     return { ...item, url: `${this.config.publicSiteUrl}${item.path}` };
   }
+}
+
+function unknownOutcome(id: string, isKeyed: boolean): RefusalDetails {
+  const data = { id, outcome: 'unknown' };
+  if (!isKeyed) return { message: `The item may still be created: ask getById for ${id}`, data };
+  return {
+    message: 'The item may still be created: try again with the same key',
+    data,
+    headers: { 'Retry-After': '1' },
+  };
 }
 
 function isItemId(id: string): boolean {

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { WaitingError, type Job } from 'bullmq';
+import { DelayedError, WaitingError, type Job } from 'bullmq';
 import { isDatabaseAway, type Database } from '@app/database';
 import { CREATE_QUEUE, JobWorker, WORKER_OPTIONS, type RedisConnection } from '@app/queue';
 import type { Logger, WorkerConfig } from '@app/runtime';
-import type { CreateItemProcessor } from './create-item.processor.js';
+import { UnknownVersionError, type CreateItemProcessor } from './create-item.processor.js';
 
 const PING_WITHIN_MS = 1000;
 const HAND_BACK_WITHIN_MS = 500;
@@ -12,11 +12,18 @@ const CLOSE_WITHIN_MS = 1000;
 /** Jobs that wait are taken within milliseconds; this long after the last one something is wrong. */
 const STUCK_AFTER_MS = 5000;
 
+const UNKNOWN_VERSION_DELAY_MS = 5000;
+const WATCH_EVERY_MS = 5000;
+/** Jobs wait, both stores answer, and yet none has been done for this long: only a new process helps. */
+const DEAD_AFTER_MS = 30_000;
+
 /** Takes create jobs from the queue while both stores work, and gives them back while they do not. */
 export class CreateItemConsumer {
   private readonly worker: JobWorker;
   /** Jobs in hand: taken, and neither done nor given back. */
   private readonly inHand = new Set<Job>();
+  private doneAt = Date.now();
+  private watch: NodeJS.Timeout | undefined;
 
   constructor(
     redis: RedisConnection,
@@ -33,9 +40,10 @@ export class CreateItemConsumer {
     });
   }
 
-  /** Takes jobs from now on. */
-  start(): void {
+  /** Takes jobs from now on; calls `onDead` when no job is done although nothing stands in the way. */
+  start(onDead: () => void): void {
     this.worker.start();
+    this.watch = setInterval(() => void this.watchOver(onDead), WATCH_EVERY_MS);
   }
 
   /** Why no jobs are taken, or undefined while they are, or would be if there were any; asks Redis. */
@@ -46,6 +54,7 @@ export class CreateItemConsumer {
 
   /** Takes no more jobs, and gives back those that are not done within `graceMs`: another worker does them. */
   async stop(graceMs: number): Promise<void> {
+    clearInterval(this.watch);
     const closed = this.worker.close().then(() => true);
     const late = Promise.race([delay(graceMs, false, { ref: false }), this.emptyHanded()]);
     if ((await Promise.race([closed, late])) || this.inHand.size === 0) return;
@@ -58,8 +67,16 @@ export class CreateItemConsumer {
     this.inHand.add(job);
     try {
       await this.processor.process(job);
+      this.doneAt = Date.now();
     } catch (error) {
-      if (!isDatabaseAway(error)) throw error;
+      if (error instanceof UnknownVersionError) {
+        await job.moveToDelayed(Date.now() + UNKNOWN_VERSION_DELAY_MS, job.token);
+        throw new DelayedError();
+      }
+      if (!isDatabaseAway(error)) {
+        this.doneAt = Date.now();
+        throw error;
+      }
       // Nothing is wrong with the job: it goes back, and no attempt is used up.
       void this.worker.rest('MongoDB is away', () => this.database.answers(PING_WITHIN_MS));
       await job.moveToWait(job.token);
@@ -67,6 +84,14 @@ export class CreateItemConsumer {
     } finally {
       this.inHand.delete(job);
     }
+  }
+
+  private async watchOver(onDead: () => void): Promise<void> {
+    const waits = await this.worker.hasNotTakenFor(0).catch(() => false);
+    if (!waits || this.worker.idleReason !== undefined) this.doneAt = Date.now();
+    if (Date.now() - this.doneAt < DEAD_AFTER_MS || !(await this.database.answers(WATCH_EVERY_MS))) return;
+    this.logger.fatal('jobs wait and none is done: exiting to be started again');
+    onDead();
   }
 
   private async emptyHanded(): Promise<false> {

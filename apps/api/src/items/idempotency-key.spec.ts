@@ -1,0 +1,38 @@
+import { Refusal } from '../orpc/refusal.js';
+import { idempotencyKeyOf, itemIdOf } from './idempotency-key.js';
+
+const VISIBLE = Array.from({ length: 0x7e - 0x21 + 1 }, (_, index) => String.fromCharCode(0x21 + index)).join('');
+
+describe('idempotencyKeyOf', () => {
+  it('is undefined where none is sent', () => {
+    expect(idempotencyKeyOf(undefined)).toBeUndefined();
+  });
+
+  it.each([['a'], ['k'.repeat(255)], [VISIBLE], ['9f0c2d1e-7a35-4f53-9c55-0c1a2b3c4d5e']])('takes %j', (key) => {
+    expect(idempotencyKeyOf(key)).toBe(key);
+  });
+
+  it.each([[''], ['k'.repeat(256)], ['a b'], [' '], ['a\t'], ['a\n'], ['a\x7f'], ['\x00'], ['ключ'], ['é'], ['🚲']])(
+    'refuses %j',
+    (key) => {
+      expect(() => idempotencyKeyOf(key)).toThrow(Refusal);
+    },
+  );
+
+  it('refuses several', () => {
+    expect(() => idempotencyKeyOf(['a', 'b'])).toThrow(Refusal);
+  });
+});
+
+describe('itemIdOf', () => {
+  it('is the same for ever: items and jobs are found by it', () => {
+    expect(itemIdOf('anonymous', 'a')).toBe('6d77da22912d3663e669ffad');
+  });
+
+  it('tells callers and keys apart, whatever they hold', () => {
+    const parts = ['a', 'b', 'a|b', '|', 'a:b', ':', '"', '","', 'a","b', '[', '\\', 'ab', ''];
+    const ids = parts.flatMap((caller) => parts.map((key) => itemIdOf(caller, key)));
+    expect(new Set(ids).size).toBe(parts.length ** 2);
+    expect(ids.every((id) => /^[0-9a-f]{24}$/.test(id))).toBe(true);
+  });
+});

@@ -1,0 +1,142 @@
+import {
+  CounterRepository,
+  ItemRepository,
+  newMongoId,
+  ReferenceRepository,
+  SchemaRepository,
+  type Database,
+} from '@app/database';
+import { validInput } from '../../../test/support/items.js';
+import { freshEnvironment, openDatabase } from '../../../test/support/service.js';
+import { ItemCreator, type CreatedItem, type CreatedItems } from './item-creator.js';
+import type { CreateRequest } from './new-item-record.js';
+
+const COUNTER = { _id: 'item.publicId' };
+
+jest.setTimeout(30_000);
+
+describe('creating many items', () => {
+  let database: Database;
+  let creator: ItemCreator;
+  beforeEach(async () => {
+    database = await openDatabase(freshEnvironment());
+    await new SchemaRepository(database).createIndexes();
+    creator = newCreator();
+  });
+  afterEach(async () => {
+    await database.connection.dropDatabase();
+    await database.close();
+  });
+
+  /** As of another process: nothing is shared but the database. */
+  function newCreator(): ItemCreator {
+    const items = new ItemRepository(database);
+    return new ItemCreator(items, new ReferenceRepository(database), new CounterRepository(database));
+  }
+
+  const count = (): Promise<number> => database.models.items.countDocuments();
+
+  it('stores all, numbered in their order, with one step of the counter', async () => {
+    const requests = Array.from({ length: 50 }, () => request());
+    const created = await creator.createMany(requests);
+    const numbers = requests.map(({ id }) => itemOf(created, id).item.publicId);
+    expect(numbers).toEqual(numbers.map((_, index) => index + 1));
+    expect(await database.models.counters.findOne(COUNTER).lean()).toEqual({ ...COUNTER, value: 50 });
+    expect(await count()).toBe(50);
+  });
+
+  it('stores nothing for nothing', async () => {
+    expect(await creator.createMany([])).toEqual(new Map());
+    expect(await database.models.counters.countDocuments()).toBe(0);
+  });
+
+  it('stores one item for an id that comes twice in one batch: the first', async () => {
+    const [first, neighbour] = [request({ requestHash: 'first' }), request()];
+    const created = await creator.createMany([first, neighbour, { ...first, requestHash: 'second' }]);
+    expect(itemOf(created, first.id).requestHash).toBe('first');
+    expect(itemOf(created, neighbour.id).requestHash).toBe('hash');
+    expect(await count()).toBe(2);
+  });
+
+  it('answers what is stored for an id that is there already', async () => {
+    const first = request({ requestHash: 'first' });
+    const [stored] = (await creator.createMany([first])).values();
+    const again = await creator.createMany([request(), { ...first, requestHash: 'second' }, request()]);
+    expect(itemOf(again, first.id)).toEqual(stored);
+    expect(await count()).toBe(3);
+  });
+
+  it('stores one item for an id that comes in concurrent batches, and answers it to all', async () => {
+    for (let round = 0; round < 5; round++) {
+      const requests = Array.from({ length: 20 }, () => request());
+      const before = await count();
+      const batches = await Promise.all(
+        [0, 1, 2].map((batch) =>
+          newCreator().createMany(requests.map((one) => ({ ...one, requestHash: `batch ${String(batch)}` }))),
+        ),
+      );
+      for (const { id } of requests) {
+        const [first, ...others] = batches.map((created) => itemOf(created, id));
+        for (const other of others) expect(other).toEqual(first);
+      }
+      expect(await count()).toBe(before + 20);
+    }
+  });
+
+  it('raises a counter that lags, for the taken numbers of a batch only', async () => {
+    await creator.createMany(Array.from({ length: 10 }, () => request()));
+    await database.models.counters.updateOne(COUNTER, { value: 7 });
+    const requests = Array.from({ length: 5 }, () => request());
+    const created = await creator.createMany(requests);
+    const numbers = requests.map(({ id }) => itemOf(created, id).item.publicId);
+    // 8, 9 and 10 were taken, 11 and 12 were not.
+    expect(numbers.slice(3)).toEqual([11, 12]);
+    expect(Math.min(...numbers.slice(0, 3))).toBeGreaterThan(12);
+    expect(new Set(numbers).size).toBe(5);
+    expect(await count()).toBe(15);
+  });
+
+  it('raises a counter that is gone, also for several at once', async () => {
+    await creator.createMany(Array.from({ length: 30 }, () => request()));
+    await database.models.counters.deleteMany({});
+    const batches = await Promise.all(
+      [0, 1, 2].map(() => newCreator().createMany(Array.from({ length: 5 }, () => request()))),
+    );
+    const numbers = batches.flatMap((created) => [...created.keys()].map((id) => itemOf(created, id).item.publicId));
+    expect(new Set(numbers).size).toBe(15);
+    expect(Math.min(...numbers)).toBeGreaterThan(30);
+  });
+
+  it('answers the item of an id that is stored also when the counter lags', async () => {
+    const [first, second] = [request(), request()];
+    const stored = await creator.createMany([first, second]);
+    await database.models.counters.updateOne(COUNTER, { value: 0 });
+    const again = await creator.createMany([second, first]);
+    for (const { id } of [first, second]) expect(itemOf(again, id)).toEqual(itemOf(stored, id));
+    expect(await count()).toBe(2);
+  });
+
+  it.each([
+    ['stored', { photos: [{ 'a\0b': 1 }] }],
+    ['made', { name: 'x'.repeat(15_000_000) }],
+  ])('lets one that cannot be %s fail alone', async (_what, changes) => {
+    const bad = request(changes);
+    const [first, last] = [request(), request()];
+    const created = await creator.createMany([first, bad, bad, last]);
+    expect(created.get(bad.id)).toBeInstanceOf(Error);
+    expect(itemOf(created, last.id).item.publicId).toBeGreaterThan(itemOf(created, first.id).item.publicId);
+    expect(await count()).toBe(2);
+  });
+});
+
+function request(changes: { requestHash?: string; name?: string; photos?: unknown[] } = {}): CreateRequest {
+  const { requestHash = 'hash', ...more } = changes;
+  const item = { ...(validInput(more) as unknown as CreateRequest['item']), categoryId: 7 };
+  return { id: newMongoId(), sellerId: 'seller', requestHash, item };
+}
+
+function itemOf(created: CreatedItems, id: string): CreatedItem {
+  const item = created.get(id);
+  if (item === undefined || item instanceof Error) throw item ?? new Error(`nothing became of ${id}`);
+  return item;
+}

@@ -1,0 +1,391 @@
+import { randomUUID } from 'node:crypto';
+import type { ErrorBody, Item } from '@app/contracts';
+import { mongoId } from '@app/database';
+import type { Answer, ApiClient } from './support/api-client.js';
+import { expectError as expectErrorBody } from './support/errors.js';
+import { eventually } from './support/eventually.js';
+import { uniqueWord, validInput } from './support/items.js';
+import { ownRedis, readyRedis, type OwnDatabase } from './support/own-databases.js';
+import { openQueue, type OpenQueue } from './support/queue.js';
+import { startApi, startService, startWorker, type Service } from './support/service.js';
+
+/** A lost reply is made up for by looking every quarter of a second for what is half a second late. */
+const MADE_UP_FOR_MS = 1500;
+
+type Headers = Record<string, string>;
+type Created = Answer<Item & Pick<ErrorBody, 'message' | 'data'>>;
+
+jest.setTimeout(60_000);
+
+const create = (api: ApiClient, key: string, input: unknown, headers: Headers = {}): Promise<Created> =>
+  api.call('create', input, { 'Idempotency-Key': key, ...headers });
+const statuses = (answers: Answer<unknown>[]): number[] => answers.map(({ status }) => status);
+const expectError = (answer: Answer<unknown>, status: number, code: string): void => {
+  expectErrorBody(answer as Answer<ErrorBody>, status, code);
+};
+const isReplay = ({ headers }: Answer<unknown>): boolean => headers.get('idempotency-replayed') === 'true';
+const ASYNC = { Prefer: 'respond-async' };
+
+describe('an Idempotency-Key', () => {
+  let service: Service;
+  let other: Awaited<ReturnType<typeof startApi>>;
+  let api: ApiClient;
+  let jobs: OpenQueue;
+  beforeAll(async () => {
+    service = await startService();
+    api = service.api;
+    other = await startApi(service.env);
+    jobs = openQueue(service.env);
+  });
+  afterAll(async () => {
+    await other.stop();
+    await service.stop();
+    await jobs.close();
+  });
+
+  const countOf = (name: string): Promise<number> => service.database.models.items.countDocuments({ name });
+
+  describe('is made of 1 to 255 visible ASCII characters', () => {
+    it.each([
+      ['1 character', '~'],
+      ['255 characters', `!${'k'.repeat(254)}`],
+      ['separators', 'a|b:c,"d\\e"/%00'],
+    ])('and taken: %s', async (_what, key) => {
+      const answers = [await create(api, key, validInput()), await create(api, key, validInput())];
+      expect(statuses(answers)).toEqual([200, 200]);
+      expect(answers[1]?.body.id).toBe(answers[0]?.body.id);
+    });
+
+    it.each([
+      ['256 characters', 'k'.repeat(256)],
+      ['none', ''],
+      ['a space', 'a b'],
+      ['non-ASCII', 'clé'],
+    ])('and refused with 400: %s', async (_what, key) => {
+      const name = uniqueWord();
+      expectError(await create(api, key, validInput({ name })), 400, 'BAD_REQUEST');
+      expect(await countOf(name)).toBe(0);
+    });
+
+    it('and refused with 400 when there are two', async () => {
+      const headers = new Headers({ 'Content-Type': 'application/json' });
+      for (const key of ['a', 'b']) headers.append('Idempotency-Key', key);
+      const init = { method: 'POST', headers, body: JSON.stringify(validInput()) };
+      expectError(await api.request('/api/orpc/items/create', init), 400, 'BAD_REQUEST');
+    });
+  });
+
+  describe('with the same body', () => {
+    it('answers the item as stored now, on every instance', async () => {
+      const [key, input] = [randomUUID(), validInput({ name: uniqueWord() })];
+      const first = await create(api, key, input);
+      expect([first.status, isReplay(first)]).toEqual([200, false]);
+      const { id, publicId, slug, createdAt } = first.body;
+      const _id = mongoId(id);
+      await service.database.models.items.updateOne({ _id }, { status: 'sold', price: 1, name: 'Renamed since' });
+      for (const client of [api, other.api]) {
+        const replay = await create(client, key, input);
+        expect([replay.status, isReplay(replay)]).toEqual([200, true]);
+        expect(replay.body).toEqual({ ...first.body, status: 'sold', price: 1, name: 'Renamed since' });
+        expect(replay.body).toMatchObject({ id, publicId, slug, createdAt });
+      }
+      expect(await service.database.models.items.countDocuments({ slug })).toBe(1);
+    });
+
+    it('goes for the plain form and the envelope', async () => {
+      const [key, input] = [randomUUID(), validInput()];
+      const { body } = await create(api, key, input);
+      const enveloped: Answer<unknown> = await create(api, key, { json: input });
+      expect([enveloped.status, isReplay(enveloped), enveloped.body]).toEqual([200, true, { json: body }]);
+      expect((await create(api, key, { json: input, meta: [] })).status).toBe(200);
+    });
+
+    it.each<[string, (input: Record<string, unknown>) => unknown]>([
+      ['another order of the keys', (input) => Object.fromEntries(Object.entries(input).reverse())],
+      ['an unknown key', (input) => ({ ...input, whatever: 1 })],
+      ['an undefined field', (input) => ({ ...input, photos: undefined })],
+    ])('goes for %s', async (_what, change) => {
+      const [key, input] = [randomUUID(), validInput()];
+      const { body } = await create(api, key, input);
+      const again = await create(api, key, change(input));
+      expect([again.status, isReplay(again), again.body]).toEqual([200, true, body]);
+    });
+
+    it('makes one item of a hundred copies at once, and answers all the same', async () => {
+      const [key, input] = [randomUUID(), validInput({ name: uniqueWord() })];
+      const answers = await Promise.all(
+        Array.from({ length: 100 }, (_, index) => create(index % 2 === 0 ? api : other.api, key, input)),
+      );
+      expect(new Set(statuses(answers))).toEqual(new Set([200]));
+      expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+      expect(await countOf(String(input['name']))).toBe(1);
+    });
+
+    it('names the item by a hash of the key, and its job by the same', async () => {
+      const { body } = await create(api, 'the-one-key', validInput());
+      expect(body.id).toBe('0bdb8035b1c8fa3525216415');
+      expect((await jobs.queue.getJob(body.id))?.data).toMatchObject({ id: body.id });
+    });
+
+    it('is not mixed up with a key that differs by a separator', async () => {
+      const keys = ['a', 'a|', '|a', 'a:', ':a', 'a"', '"a"', '["a"]', 'A', 'a\\'];
+      const answers = await Promise.all(keys.map((key) => create(api, `sep-${key}`, validInput())));
+      expect(new Set(statuses(answers))).toEqual(new Set([200]));
+      expect(new Set(answers.map(({ body }) => body.id)).size).toBe(keys.length);
+    });
+  });
+
+  describe('with another body', () => {
+    it('answers 422, and leaves the item as it is', async () => {
+      const [key, name] = [randomUUID(), uniqueWord()];
+      const { body } = await create(api, key, validInput());
+      for (const headers of [{}, ASYNC]) {
+        expectError(await create(other.api, key, validInput({ name }), headers), 422, 'UNPROCESSABLE_CONTENT');
+      }
+      expect(await countOf(name)).toBe(0);
+      expect((await create(api, key, validInput())).body).toEqual(body);
+    });
+
+    it('answers 422 also when the job is long gone from the queue', async () => {
+      const key = randomUUID();
+      const { body } = await create(api, key, validInput());
+      await eventually(async () => {
+        expect(await jobs.queue.getJobState(body.id)).toBe('completed');
+      });
+      await jobs.queue.remove(body.id);
+      expectError(await create(api, key, validInput({ price: 2 })), 422, 'UNPROCESSABLE_CONTENT');
+      expect(isReplay(await create(api, key, validInput()))).toBe(true);
+    });
+
+    it.each([1, 2, 3])('fifty of each at once, waiting or not, end with one item and one winner: %i', async () => {
+      const key = randomUUID();
+      const inputs = [validInput({ name: uniqueWord() }), validInput({ name: uniqueWord() })] as const;
+      const send = async (index: number): Promise<Created & { which: number }> => {
+        const which = index % 2;
+        const client = Math.floor(index / 2) % 2 === 0 ? api : other.api;
+        const headers = Math.floor(index / 4) % 2 === 0 ? {} : ASYNC;
+        return { which, ...(await create(client, key, inputs[which as 0 | 1], headers)) };
+      };
+      const answers = await Promise.all(Array.from({ length: 100 }, (_, index) => send(index)));
+      const { name } = await eventually(async () => {
+        const names = inputs.map((input) => String(input['name']));
+        const stored = await service.database.models.items.findOne({ name: { $in: names } }).lean();
+        if (stored === null) throw new Error('not stored yet');
+        return stored;
+      });
+      const winner = inputs.findIndex((input) => input['name'] === name);
+      const lost = answers.filter(({ which }) => which !== winner);
+      expect(new Set(statuses(lost))).toEqual(new Set([422]));
+      const won = answers.filter(({ which }) => which === winner);
+      expect(new Set(statuses(won).filter((status) => status !== 202))).toEqual(new Set([200]));
+      const items = won.filter(({ status }) => status === 200).map(({ body }) => JSON.stringify(body));
+      expect(new Set(items).size).toBe(1);
+      const { id } = JSON.parse(items[0] ?? '{}') as Item;
+      const queued = won.filter(({ status }) => status === 202).map(({ body }) => body);
+      expect(queued).toEqual(queued.map(() => ({ id, status: 'queued' })));
+      expect((await countOf(String(inputs[0]['name']))) + (await countOf(String(inputs[1]['name'])))).toBe(1);
+    });
+  });
+
+  it('is not bound by a 4xx', async () => {
+    const key = randomUUID();
+    expect((await create(api, key, validInput({ price: -1 }))).status).toBe(400);
+    expect((await api.post('/api/orpc/items/create', '{', { 'Idempotency-Key': key })).status).toBe(415);
+    expect((await create(api, key, validInput({ price: 1 }))).status).toBe(200);
+    expect((await create(api, key, validInput({ price: 2 }))).status).toBe(422);
+    expect((await create(api, key, validInput({ price: 1 }))).status).toBe(200);
+  });
+
+  it.each([
+    ['the same', validInput()],
+    ['another', validInput({ name: 'Another bike' })],
+  ])('is free again when the item is deleted, while the completed job is still kept: %s body', async (_which, next) => {
+    const key = randomUUID();
+    const { body: first } = await create(api, key, validInput());
+    await eventually(async () => {
+      expect(await jobs.queue.getJobState(first.id)).toBe('completed');
+    });
+    await service.database.models.items.deleteOne({ _id: mongoId(first.id) });
+    const answers = await Promise.all([api, other.api, api].map((client) => create(client, key, next)));
+    expect(statuses(answers)).toEqual([200, 200, 200]);
+    for (const { body } of answers) expect(body).toEqual(answers[0]?.body);
+    expect(answers[0]?.body).toMatchObject({ id: first.id, name: next['name'] });
+    expect(answers[0]?.body.publicId).toBeGreaterThan(first.publicId);
+  });
+
+  describe('whose job failed', () => {
+    const validate = (validator: object): Promise<unknown> =>
+      Promise.resolve(service.database.connection.db?.command({ collMod: 'items', validator }));
+    beforeEach(() => validate({ name: { $ne: 'Refused' } }));
+    afterEach(() => validate({}));
+
+    it('answers 500, and the next retry tries it again', async () => {
+      const key = randomUUID();
+      const input = validInput({ name: 'Refused' });
+      const failing = await create(api, key, input);
+      expectError(failing, 500, 'INTERNAL_SERVER_ERROR');
+      expect(await jobs.queue.getFailedCount()).toBe(1);
+      expectError(await create(other.api, key, validInput()), 422, 'UNPROCESSABLE_CONTENT');
+      expectError(await create(api, key, input), 500, 'INTERNAL_SERVER_ERROR');
+      await validate({});
+      const answers = await Promise.all([api, other.api].map((client) => create(client, key, input)));
+      expect(statuses(answers)).toEqual([200, 200]);
+      expect(answers[1]?.body).toEqual(answers[0]?.body);
+      expect(await countOf('Refused')).toBe(1);
+      expect(await jobs.queue.getFailedCount()).toBe(0);
+    });
+
+    it('answers 500 for what was queued and 422 for the other body, at once', async () => {
+      const key = randomUUID();
+      const inputs = [validInput({ name: 'Refused', price: 1 }), validInput({ name: 'Refused', price: 2 })];
+      const answers = await Promise.all(
+        inputs.map((input, index) => create(index === 0 ? api : other.api, key, input)),
+      );
+      expect(statuses(answers).sort()).toEqual([422, 500].sort());
+    });
+  });
+});
+
+describe('an Idempotency-Key in flight', () => {
+  let redis: OwnDatabase;
+  let service: Service;
+  let other: Awaited<ReturnType<typeof startApi>>;
+  let jobs: OpenQueue;
+  let api: ApiClient;
+  beforeEach(async () => {
+    redis = await ownRedis();
+    await readyRedis(redis);
+    service = await startService({ worker: false, env: { REDIS_URL: redis.url } });
+    other = await startApi(service.env);
+    api = service.api;
+    jobs = openQueue(service.env);
+  });
+  afterEach(async () => {
+    await other.stop();
+    await service.stop();
+    await jobs.close();
+    await redis.remove();
+  });
+
+  const waiting = async (count: number): Promise<void> =>
+    eventually(async () => {
+      expect(await jobs.queue.getWaitingCount()).toBe(count);
+    });
+
+  it('is joined by the same body and refused to another, waiting or not', async () => {
+    const [key, input] = [randomUUID(), validInput()];
+    const first = create(api, key, input);
+    await waiting(1);
+    for (const client of [api, other.api]) {
+      for (const headers of [{}, ASYNC, { Prefer: 'wait=1' }]) {
+        expectError(await create(client, key, validInput({ price: 3 }), headers), 422, 'UNPROCESSABLE_CONTENT');
+      }
+      expect((await create(client, key, input, ASYNC)).status).toBe(202);
+    }
+    const joined = create(other.api, key, input);
+    await eventually(async () => {
+      expect((await create(other.api, key, input, ASYNC)).status).toBe(202);
+    });
+    await waiting(1);
+    const worker = await startWorker(service.env);
+    const answers = await Promise.all([first, joined]);
+    expect(statuses(answers)).toEqual([200, 200]);
+    expect(answers[1].body).toEqual(answers[0].body);
+    expect(await service.database.models.items.countDocuments()).toBe(1);
+    await worker.stop();
+  });
+
+  it('answers the loser of a race 422 when the wait is over, also when nothing was done', async () => {
+    for (let round = 0; round < 5; round++) {
+      const key = randomUUID();
+      const answers = await Promise.all(
+        [api, other.api].map((client, index) =>
+          create(client, key, validInput({ price: index }), { Prefer: 'wait=0' }),
+        ),
+      );
+      expect(statuses(answers).sort()).toEqual([422, 504].sort());
+      await jobs.queue.drain();
+    }
+  });
+
+  it('is named by a 504, which says when to try again; without a key it says whom to ask', async () => {
+    const keyed = await create(api, randomUUID(), validInput(), { Prefer: 'wait=0' });
+    expectError(keyed, 504, 'GATEWAY_TIMEOUT');
+    expect(keyed.headers.get('retry-after')).toMatch(/^\d+$/);
+    const unkeyed: Answer<ErrorBody> = await api.call('create', validInput(), { Prefer: 'wait=0' });
+    expectError(unkeyed, 504, 'GATEWAY_TIMEOUT');
+    expect(unkeyed.headers.get('retry-after')).toBeNull();
+    const { id } = unkeyed.body.data as { id: string };
+    expect(unkeyed.body.message).toContain(id);
+    for (const { body } of [keyed, unkeyed]) {
+      const { id, outcome } = body.data as { id: string; outcome: string };
+      expect(outcome).toBe('unknown');
+      expect(await jobs.queue.getJobState(id)).toBe('waiting');
+    }
+  });
+
+  it('is settled by a retry after a 504', async () => {
+    const [key, input] = [randomUUID(), validInput()];
+    expect((await create(api, key, input, { Prefer: 'wait=0' })).status).toBe(504);
+    const worker = await startWorker(service.env);
+    const { status, body } = await create(other.api, key, input);
+    expect(status).toBe(200);
+    expect(await service.database.models.items.countDocuments()).toBe(1);
+    expect((await create(api, key, input)).body).toEqual(body);
+    await worker.stop();
+  });
+
+  it.each([1, 2])('survives FLUSHALL while requests wait: the job is added again (%i)', async () => {
+    const [key, input] = [randomUUID(), validInput()];
+    const creating = [create(api, key, input)];
+    await waiting(1);
+    creating.push(create(other.api, key, input), api.call('create', input));
+    await waiting(2);
+    await jobs.redis.flushall();
+    const worker = await startWorker(service.env);
+    const answers = await Promise.all(creating);
+    expect(statuses(answers)).toEqual([200, 200, 200]);
+    expect(answers[1]?.body).toEqual(answers[0]?.body);
+    expect(await service.database.models.items.countDocuments()).toBe(2);
+    await worker.stop();
+  });
+
+  it('survives FLUSHALL also when only an instance that has joined still waits', async () => {
+    const [key, input] = [randomUUID(), validInput()];
+    expect((await create(api, key, input, ASYNC)).status).toBe(202);
+    const joined = create(other.api, key, input);
+    await eventually(async () => {
+      // The joining instance has looked at the job: it does not hang on the first one.
+      expect((await create(other.api, key, input, ASYNC)).status).toBe(202);
+    });
+    await jobs.redis.flushall();
+    const worker = await startWorker(service.env);
+    expect((await joined).status).toBe(200);
+    await worker.stop();
+  });
+
+  it('costs little when the reply is lost', async () => {
+    const worker = await startWorker(service.env);
+    await create(api, randomUUID(), validInput());
+    await jobs.redis.call('ACL', 'SETUSER', 'default', 'resetchannels');
+    const since = Date.now();
+    expect((await create(api, randomUUID(), validInput())).status).toBe(200);
+    expect(Date.now() - since).toBeLessThan(MADE_UP_FOR_MS);
+    await worker.stop();
+  });
+
+  it('is not bound by a 503', async () => {
+    const [key, name] = [randomUUID(), uniqueWord()];
+    await redis.kill();
+    await eventually(async () => {
+      expectError(await create(api, key, validInput({ name })), 503, 'SERVICE_UNAVAILABLE');
+    });
+    redis.start();
+    const worker = await startWorker(service.env);
+    await eventually(async () => {
+      expect((await create(api, key, validInput({ price: 9 }))).status).toBe(200);
+    });
+    expect(await service.database.models.items.countDocuments({ name })).toBe(0);
+    await worker.stop();
+  });
+});
