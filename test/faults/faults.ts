@@ -1,0 +1,216 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { eventually } from '../support/eventually.js';
+import { uniqueWord } from '../support/items.js';
+import type { Attempt, Load } from './load.js';
+import type { Seat, Stage } from './stage.js';
+
+/** Something that goes wrong under load. */
+export interface Fault {
+  name: string;
+  /** Does it. The stores are healed when it returns; processes it has ended it starts again itself. */
+  strike: (stage: Stage, load: Load) => Promise<void>;
+  /** All that clients may be answered; anything when absent. */
+  answers?: Attempt['status'][];
+  /** Settings of the processes. */
+  env?: NodeJS.ProcessEnv;
+  /** A 202 does not promise to outlive it. */
+  losesAccepted?: true;
+}
+
+/** Longer than a worker holds a job without a sign of life. */
+const PAST_LOCK_MS = 8000;
+const STORE_STOPPED_MS = 8000;
+const ACCEPTED_JOBS = 2000;
+const MONGODB_AWAY_MS = process.env['FAULTS'] === 'all' ? 300_000 : 20_000;
+
+const UNNOTICED: Attempt['status'][] = [200, 202];
+
+/** One of a pair. */
+function nth<T>(pair: readonly T[], index: number): T {
+  const one = pair[index % pair.length];
+  if (one === undefined) throw new Error('there is none');
+  return one;
+}
+
+async function times(count: number, act: (index: number) => Promise<unknown>): Promise<void> {
+  for (let index = 0; index < count; index++) await act(index);
+}
+
+async function restart(seat: Seat, afterMs: number): Promise<void> {
+  await seat.end('SIGKILL');
+  await delay(afterMs);
+  await seat.start();
+}
+
+/** Refuses as a primary does that has lost its replicas. */
+async function pulseOfRefusal({ jobs: { redis } }: Stage): Promise<void> {
+  await redis.config('SET', 'min-replicas-to-write', '1');
+  await delay(150);
+  await redis.config('SET', 'min-replicas-to-write', '0');
+  await delay(350);
+}
+
+async function fillRedis({ jobs: { redis }, workers }: Stage): Promise<void> {
+  const used = Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1]);
+  // At first only what grows is refused.
+  await redis.config('SET', 'maxmemory', String(used + 100_000));
+  await delay(3000);
+  await redis.config('SET', 'maxmemory', '0');
+  // Then everything that might grow, with jobs waiting for workers that have none in hand.
+  await Promise.all(workers.map((worker) => worker.end('SIGKILL')));
+  await delay(1000);
+  await redis.config('SET', 'maxmemory', String(Math.round(used / 2)));
+  await Promise.all(workers.map((worker) => worker.start()));
+  await delay(3000);
+}
+
+async function stepDown({ database }: Stage): Promise<void> {
+  const admin = database.connection.getClient().db('admin');
+  await admin.command({ replSetStepDown: 10, secondaryCatchUpPeriodSecs: 5 });
+  await delay(3000);
+}
+
+/** One job whose item MongoDB refuses, and no other. */
+async function poison({ database, jobs: { queue } }: Stage, load: Load): Promise<void> {
+  const name = uniqueWord();
+  const { db } = database.connection;
+  await db?.command({ collMod: 'items', validator: { name: { $ne: name } } });
+  expect((await load.create(name)).status).toBe(500);
+  const [job, ...others] = await queue.getFailed();
+  expect(others).toEqual([]);
+  expect(job?.failedReason).toMatch(/validation/);
+  expect(job?.data).toMatchObject({ item: { name } });
+  await db?.command({ collMod: 'items', validator: {} });
+}
+
+async function copies(count: number, load: Load): Promise<void> {
+  const key = uniqueWord();
+  const answers = await Promise.all(Array.from({ length: count }, () => load.create(key)));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+}
+
+async function acceptAll(load: Load): Promise<void> {
+  let left = ACCEPTED_JOBS;
+  const client = async (): Promise<void> => {
+    while (left-- > 0) {
+      const key = uniqueWord();
+      await eventually(async () => {
+        expect((await load.create(key, 'respond-async')).status).toBe(202);
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: 100 }, client));
+}
+
+export const faults = {
+  workerKilled: {
+    name: 'a worker killed again and again',
+    strike: ({ workers }) => times(3, (index) => restart(nth(workers, index), 1000)),
+  },
+  allWorkersKilled: {
+    name: 'all workers killed for 10 s',
+    strike: async ({ workers }) => {
+      await Promise.all(workers.map((worker) => restart(worker, 10_000)));
+    },
+  },
+  workerStopped: {
+    name: 'a worker stopped past its lock, which then goes on',
+    strike: async ({ workers }) => {
+      nth(workers, 0).signal('SIGSTOP');
+      await delay(PAST_LOCK_MS);
+      nth(workers, 0).signal('SIGCONT');
+    },
+  },
+  apiKilled: {
+    name: 'an api killed while its clients wait',
+    strike: async ({ apis, workers }) => {
+      for (const worker of workers) worker.signal('SIGSTOP');
+      await delay(500);
+      await nth(apis, 0).end('SIGKILL');
+      for (const worker of workers) worker.signal('SIGCONT');
+      await nth(apis, 0).start();
+    },
+  },
+  rolled: {
+    name: 'a rolling deploy of apis and workers',
+    strike: async ({ apis, workers }) => {
+      for (const seat of [...workers, ...apis]) await seat.replace();
+    },
+    answers: UNNOTICED,
+  },
+  redisKilled: {
+    name: 'Redis killed',
+    strike: async ({ stores: { redis } }) => {
+      await redis.kill();
+      await delay(2000);
+      redis.start();
+    },
+  },
+  redisStopped: {
+    name: 'Redis stopped for 8 s',
+    strike: async ({ stores: { redis } }) => {
+      await redis.pause();
+      await delay(STORE_STOPPED_MS);
+      redis.resume();
+    },
+  },
+  redisFlushed: {
+    name: 'Redis emptied',
+    strike: ({ jobs: { redis } }) =>
+      times(3, async () => {
+        await redis.flushall();
+        await delay(1000);
+      }),
+    losesAccepted: true,
+  },
+  redisFull: { name: 'Redis out of memory', strike: fillRedis },
+  subscribersKilled: {
+    name: 'subscribers cut off every second',
+    strike: ({ jobs: { redis } }) =>
+      times(5, async () => {
+        await redis.client('KILL', 'TYPE', 'pubsub');
+        await delay(1000);
+      }),
+    answers: UNNOTICED,
+  },
+  redisRefuses: {
+    name: 'writes refused by Redis for 150 ms again and again',
+    strike: (stage) => times(10, () => pulseOfRefusal(stage)),
+  },
+  mongodbKilled: {
+    name: 'MongoDB killed',
+    strike: async ({ stores: { mongod } }) => {
+      await mongod.kill();
+      await delay(2000);
+      mongod.start();
+    },
+  },
+  mongodbStopped: {
+    name: 'MongoDB stopped for 8 s',
+    strike: async ({ stores: { mongod } }) => {
+      await mongod.pause();
+      await delay(STORE_STOPPED_MS);
+      mongod.resume();
+    },
+  },
+  steppedDown: { name: 'a primary that steps down', strike: stepDown },
+  poisoned: {
+    name: 'a create that MongoDB refuses',
+    strike: poison,
+    answers: [...UNNOTICED, 500],
+    env: { CREATE_WAIT_MS: '10000' },
+  },
+  copied: {
+    name: '100 copies of one create at once, three times',
+    strike: (_stage, load) => times(3, () => copies(100, load)),
+    answers: UNNOTICED,
+  },
+  mongodbAway: {
+    name: `MongoDB away for ${String(MONGODB_AWAY_MS / 1000)} s with ${String(ACCEPTED_JOBS)} creates accepted`,
+    strike: async ({ stores: { mongod } }, load) => {
+      await mongod.kill();
+      await Promise.all([acceptAll(load), delay(MONGODB_AWAY_MS)]);
+      mongod.start();
+    },
+  },
+} satisfies Record<string, Fault>;

@@ -1,0 +1,54 @@
+import type { RedisConnection } from '@app/queue';
+import {
+  ownMongodb,
+  ownRedis,
+  readyMongodb,
+  readyRedis,
+  readyReplicaSet,
+  type OwnDatabase,
+} from '../support/own-databases.js';
+
+/** MongoDB and Redis of a test file's own, to be hurt, and to be well again afterwards. */
+export class Stores {
+  private constructor(
+    readonly mongods: OwnDatabase[],
+    readonly redis: OwnDatabase,
+  ) {}
+
+  /** Starts a Redis, and a replica set of so many members. */
+  static async start(members: 1 | 3): Promise<Stores> {
+    const mongods = await Promise.all(Array.from({ length: members }, ownMongodb));
+    const stores = new Stores(mongods, await ownRedis());
+    const [only] = mongods;
+    const ready = members === 1 && only !== undefined ? readyMongodb(only) : readyReplicaSet(mongods);
+    await Promise.all([ready, readyRedis(stores.redis)]);
+    return stores;
+  }
+
+  /** The only MongoDB, or the first of its replica set. */
+  get mongod(): OwnDatabase {
+    const [first] = this.mongods;
+    if (first === undefined) throw new Error('there is none');
+    return first;
+  }
+
+  /** Where a database of this name is. */
+  mongodbUri(name: string): string {
+    const hosts = this.mongods.map(({ port }) => `127.0.0.1:${String(port)}`);
+    return `mongodb://${hosts.join(',')}/${name}?replicaSet=rs0`;
+  }
+
+  /** Undoes whatever was done to them. */
+  async heal(connection: RedisConnection): Promise<void> {
+    for (const store of [...this.mongods, this.redis]) {
+      store.resume();
+      if (!store.isRunning) store.start();
+    }
+    await connection.config('SET', 'maxmemory', '0');
+    await connection.config('SET', 'min-replicas-to-write', '0');
+  }
+
+  async remove(): Promise<void> {
+    await Promise.all([...this.mongods, this.redis].map((store) => store.remove()));
+  }
+}

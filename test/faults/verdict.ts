@@ -1,0 +1,74 @@
+import type { Attempt, Load } from './load.js';
+import type { Stage } from './stage.js';
+
+/** Everything that must not have happened, each as the keys or names it happened to. */
+export interface Verdict {
+  /** Answered with an item that is not there. */
+  lost: string[];
+  /** More than one item. */
+  doubled: string[];
+  /** Items nobody asked for, or whose every request was refused for certain. */
+  unasked: string[];
+  /** Two items with one `publicId`, or one `slug`. */
+  notUnique: string[];
+  /** Answers that differ from one another, or from what is stored. */
+  unequal: string[];
+  /** Jobs in `failed` whose item is stored. */
+  failedThoughStored: string[];
+}
+
+/** Compares what clients were told with what is stored. */
+export async function verdictOn(load: Load, { database, jobs }: Stage): Promise<Verdict> {
+  const attempts = load.byKey();
+  const stored = await database.models.items.find({}, { name: 1, publicId: 1, slug: 1, createdAt: 1 }).lean();
+  const items = new Map(
+    stored.map(({ _id, name, publicId, slug, createdAt }) => [
+      name,
+      { id: _id.toHexString(), publicId, slug, createdAt: createdAt.toISOString() },
+    ]),
+  );
+  const answered = load.attempts.filter(({ item }) => item !== undefined);
+  const ids = new Set([...items.values()].map(({ id }) => id));
+  const failed = (await jobs.queue.getFailed()).map(({ id = '' }) => id);
+  return {
+    lost: keysOf(answered.filter(({ key }) => !items.has(key))),
+    doubled: repeated(stored.map(({ name }) => name)),
+    unasked: [...items.keys()].filter((name) => (attempts.get(name) ?? []).every(isCertainlyNot)),
+    notUnique: [
+      ...repeated(stored.map(({ publicId }) => String(publicId))),
+      ...repeated(stored.map(({ slug }) => slug)),
+    ],
+    unequal: keysOf(
+      answered.filter(({ key, item }) => items.has(key) && JSON.stringify(item) !== JSON.stringify(items.get(key))),
+    ),
+    failedThoughStored: failed.filter((id) => ids.has(id)),
+  };
+}
+
+/** The keys of 202 answers whose items are not stored. */
+export async function acceptedAndLost(load: Load, { database }: Stage): Promise<string[]> {
+  const accepted = keysOf(load.attempts.filter(({ status }) => status === 202));
+  const stored = await database.models.items.find({ name: { $in: accepted } }, { name: 1 }).lean();
+  const names = new Set(stored.map(({ name }) => name));
+  return accepted.filter((key) => !names.has(key));
+}
+
+/** What the clients went through with a few of the keys, for whoever reads why a test failed. */
+export function tell(load: Load, keys: readonly string[]): string {
+  const attempts = load.byKey();
+  return JSON.stringify(keys.slice(0, 3).map((key) => attempts.get(key) ?? key));
+}
+
+export function keysOf(attempts: readonly Attempt[]): string[] {
+  return [...new Set(attempts.map(({ key }) => key))];
+}
+
+/** 503 promises that nothing was, or will be, created. */
+export function isCertainlyNot({ status }: Attempt): boolean {
+  return status === 503;
+}
+
+function repeated(values: readonly string[]): string[] {
+  const seen = new Set<string>();
+  return values.filter((value) => seen.size === seen.add(value).size);
+}
