@@ -60,8 +60,10 @@ async function fillRedis({ jobs: { redis }, workers }: Stage): Promise<void> {
   await Promise.all(workers.map((worker) => worker.end('SIGKILL')));
   await delay(1000);
   await redis.config('SET', 'maxmemory', String(Math.round(used / 2)));
-  await Promise.all(workers.map((worker) => worker.start()));
+  const starting = Promise.all(workers.map((worker) => worker.start()));
   await delay(3000);
+  await redis.config('SET', 'maxmemory', '0');
+  await starting;
 }
 
 async function stepDown({ database }: Stage): Promise<void> {

@@ -11,8 +11,11 @@ export interface JobSource extends Partial<Omit<WorkerOptions, 'connection' | 'p
   queuePrefix: string;
 }
 
-/** Replies by which Redis refuses commands for a while; BullMQ would ask again in a hot loop. */
-const REFUSED_BY_REDIS = /^(OOM|LOADING|READONLY|NOREPLICAS|MISCONF|MASTERDOWN|CLUSTERDOWN|BUSY)\b/;
+/**
+ * Replies by which Redis refuses commands for a while; BullMQ would ask again in a hot loop. Before
+ * version 7, Redis wraps the reply that a script gets: `ERR Error running script (…): … -OOM …`.
+ */
+const REFUSED_BY_REDIS = /(?:^| -)(OOM|LOADING|READONLY|NOREPLICAS|MISCONF|MASTERDOWN|CLUSTERDOWN|BUSY)\b/;
 const REDIS_REST_MS = 300;
 const ASK_EVERY_MS = 250;
 const REPORT_EVERY_MS = 5000;
