@@ -62,8 +62,9 @@ export class Backlog {
   ) {}
 
   /**
-   * Why a create must be refused now, or undefined: then it counts at once, not only from the next look on. `waitMs` is how long its client waits for the item;
-   * one that does not wait is not refused for a queue that is slow.
+   * Why a create must be refused now, or undefined: then it counts at once, not only from the next
+   * look on. `waitMs` is how long its client waits for the item; one that does not wait is not
+   * refused for a queue that is slow.
    *
    * @throws when Redis does not answer
    */

@@ -94,17 +94,14 @@ export class CreateItemGateway {
   }
 
   /** Joins the job that the queue holds under the same key. @throws when a store does not answer */
-  private async joinEarlier({
-    id,
-    requestHash,
-    ...request
-  }: CreateRequest): Promise<'none' | 'joined' | GatewayOutcome> {
+  private async joinEarlier(request: CreateRequest): Promise<'none' | 'joined' | GatewayOutcome> {
+    const { id, requestHash } = request;
     const held = await this.queue.find(id);
     if (held === undefined) return 'none';
     if (held.state === 'completed') {
       // Stored since the early look, or its item has been deleted since: then the key is free again.
       const [stored] = await this.items.findStored([id]);
-      if (stored !== undefined) return replay(stored, { id, requestHash, ...request });
+      if (stored !== undefined) return replay(stored, request);
       await this.queue.forget(id);
       return 'none';
     }
