@@ -143,6 +143,53 @@ describe('a job of the queue of creates', () => {
     });
   });
 
+  describe('in whose midst workers have died', () => {
+    /** Adds it as it is after so many stalls, with so many workers lost that did it alone. */
+    const addStalled = async (job: CreateJob, deaths: number): Promise<void> => {
+      await jobs.queue.pause();
+      await add(job.id, job);
+      await jobs.redis.hset(jobs.queue.toKey(job.id), { stc: 10, progress: deaths });
+      await jobs.queue.resume();
+    };
+
+    it('ends in failed, with the reason and its data, when they have died of it alone', async () => {
+      const job = createJob();
+      await addStalled(job, 5);
+      expect(await failed(job.id)).toMatchObject({ failedReason: 'Workers died of it again and again' });
+      expect(await database.models.items.countDocuments({ name: job.item.name })).toBe(0);
+    });
+
+    it('is done when it was only beside them, and leaves no count behind when MongoDB refuses it', async () => {
+      const beside = createJob();
+      await addStalled(beside, 4);
+      await eventually(async () => {
+        expect(await jobs.queue.getJobState(beside.id)).toBe('completed');
+      });
+      const refused = createJob();
+      const { db } = database.connection;
+      await db?.command({ collMod: 'items', validator: { name: { $ne: refused.item.name } } });
+      await addStalled(refused, 2);
+      expect(await failed(refused.id)).toMatchObject({
+        progress: '2',
+        failedReason: expect.stringMatching(/validation/) as string,
+      });
+      await db?.command({ collMod: 'items', validator: {} });
+    });
+
+    it('is done when its item is there', async () => {
+      const job = createJob();
+      await add(job.id, job);
+      await eventually(async () => {
+        expect(await jobs.queue.getJobState(job.id)).toBe('completed');
+      });
+      await jobs.queue.remove(job.id);
+      await addStalled(job, 5);
+      await eventually(async () => {
+        expect(await jobs.queue.getJobState(job.id)).toBe('completed');
+      });
+    });
+  });
+
   describe('that is done twice', () => {
     const expectOneItem = async (id: string, name: string): Promise<void> => {
       await eventually(() => {

@@ -1,6 +1,8 @@
 import type { Database } from './database.js';
 
 const PUBLIC_ID = 'item.publicId';
+/** Numbers that a lost primary has given out are given out again, and are then found to be taken: no need to wait. */
+const TAKE = { upsert: true, returnDocument: 'after', writeConcern: { w: 1 } } as const;
 
 /** The sequence of `publicId`s. Gaps are allowed, repeats are caught by the unique index. */
 export class CounterRepository {
@@ -9,7 +11,7 @@ export class CounterRepository {
   /** Takes the next `count` numbers of the sequence; answers the first of them. */
   async takePublicIds(count: number): Promise<number> {
     const counter = await this.database.models.counters
-      .findOneAndUpdate({ _id: PUBLIC_ID }, { $inc: { value: count } }, { upsert: true, returnDocument: 'after' })
+      .findOneAndUpdate({ _id: PUBLIC_ID }, { $inc: { value: count } }, TAKE)
       .orFail()
       .lean();
     return counter.value - count + 1;

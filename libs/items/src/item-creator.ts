@@ -3,7 +3,6 @@ import {
   DatabaseTimeout,
   toSitelessItem,
   type CounterRepository,
-  type InsertFailure,
   type ItemRecord,
   type ItemRepository,
   type ReferenceRepository,
@@ -24,11 +23,6 @@ export type CreatedItems = Map<string, CreatedItem | Error>;
 
 /** The id is taken, by an item that no majority has: nobody can tell yet whether it will stay. */
 const NOT_YET_STORED = 'the first insert of the item is not confirmed yet';
-
-interface MadeRecord {
-  request: CreateRequest;
-  record: ItemRecord | Error;
-}
 
 /** Times the numbers of a batch may turn out to be taken before creating is given up. */
 const MAX_TAKEN_NUMBERS = 3;
@@ -51,20 +45,18 @@ export class ItemCreator {
     const outcomes: CreatedItems = new Map();
     let open = requests;
     for (let tries = 1; open.length > 0; tries++) {
-      const made = await this.recordsFor(open);
-      for (const { request, record } of made) if (record instanceof Error) outcomes.set(request.id, record);
-      open = made.filter(({ record }) => !(record instanceof Error)).map(({ request }) => request);
-      const records = made.flatMap(({ record }) => (record instanceof Error ? [] : [record]));
-      const failures = await this.items.insertMany(records);
-      for (const record of withoutFailed(records, failures)) outcomes.set(record._id.toHexString(), created(record));
-      for (const { index, error } of failures) {
-        const request = open[index];
-        if (request !== undefined) outcomes.set(request.id, error);
-      }
-      const doubled = requestsOf(open, failures, '_id').map(({ id }) => id);
-      const existing = await this.findCreated(doubled);
-      for (const id of doubled) outcomes.set(id, existing.get(id) ?? new DatabaseTimeout(NOT_YET_STORED));
-      open = tries < MAX_TAKEN_NUMBERS ? requestsOf(open, failures, 'publicId') : [];
+      const records = await this.recordsFor(open, outcomes);
+      const failures = new Map((await this.items.insertMany(records)).map((failure) => [failure.index, failure]));
+      const taken = { _id: new Set<string>(), publicId: new Set<string>() };
+      records.forEach((record, index) => {
+        const id = record._id.toHexString();
+        const failure = failures.get(index);
+        outcomes.set(id, failure?.error ?? created(record));
+        if (failure?.taken !== undefined) taken[failure.taken].add(id);
+      });
+      const existing = await this.findCreated([...taken._id]);
+      for (const id of taken._id) outcomes.set(id, existing.get(id) ?? new DatabaseTimeout(NOT_YET_STORED));
+      open = tries < MAX_TAKEN_NUMBERS ? open.filter(({ id }) => taken.publicId.has(id)) : [];
       // The sequence lags behind the items, as after a restored backup.
       if (open.length > 0) await this.counters.raiseToHighestStored();
     }
@@ -81,7 +73,8 @@ export class ItemCreator {
     return new Map(stored.map((record) => [record._id.toHexString(), created(record)]));
   }
 
-  private async recordsFor(requests: readonly CreateRequest[]): Promise<MadeRecord[]> {
+  /** One that cannot be made, as of a text that is too much for a regular expression, fails no neighbour. */
+  private async recordsFor(requests: readonly CreateRequest[], outcomes: CreatedItems): Promise<ItemRecord[]> {
     const titles = await Promise.all(
       requests.map(async ({ item: { brandId, conditionId } }) => ({
         brandTitle: await this.references.findBrandTitle(brandId),
@@ -90,37 +83,18 @@ export class ItemCreator {
     );
     const firstPublicId = await this.counters.takePublicIds(requests.length);
     const now = new Date();
-    return requests.map((request, index) => {
+    return requests.flatMap((request, index) => {
       const { brandTitle = null, condition = null } = titles[index] ?? {};
-      const assigned = { publicId: firstPublicId + index, brandTitle, condition, now };
-      return { request, record: newItemRecordOrError(request, assigned) };
+      try {
+        return [newItemRecord(request, { publicId: firstPublicId + index, brandTitle, condition, now })];
+      } catch (error) {
+        outcomes.set(request.id, error as Error);
+        return [];
+      }
     });
-  }
-}
-
-/** One that cannot be made, as of a text that is too much for a regular expression, fails no neighbour. */
-function newItemRecordOrError(...args: Parameters<typeof newItemRecord>): ItemRecord | Error {
-  try {
-    return newItemRecord(...args);
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
   }
 }
 
 function created(record: ItemRecord): CreatedItem {
   return { requestHash: record.requestHash, item: toSitelessItem(record, new Date()) };
-}
-
-function withoutFailed(records: readonly ItemRecord[], failures: readonly InsertFailure[]): ItemRecord[] {
-  const failed = new Set(failures.map(({ index }) => index));
-  return records.filter((_, index) => !failed.has(index));
-}
-
-function requestsOf(
-  requests: readonly CreateRequest[],
-  failures: readonly InsertFailure[],
-  taken: InsertFailure['taken'],
-): CreateRequest[] {
-  const indexes = new Set(failures.filter((failure) => failure.taken === taken).map(({ index }) => index));
-  return requests.filter((_, index) => indexes.has(index));
 }

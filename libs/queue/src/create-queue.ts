@@ -45,13 +45,8 @@ export class CreateQueue {
   /** Queues the job under its item's id; a job that is there already stays as it is. */
   async add(job: Omit<CreateJob, 'version'>): Promise<Enqueued> {
     if (this.redis.status !== 'ready') return 'refused';
-    try {
-      await this.queue.add('create', { version: CREATE_JOB_VERSION, ...job }, { ...CREATE_JOB_OPTIONS, jobId: job.id });
-      return 'queued';
-    } catch (error) {
-      reconnectAfterSilence(this.redis, error);
-      return wasNeverRun(error) ? 'refused' : 'unknown';
-    }
+    const data = { version: CREATE_JOB_VERSION, ...job };
+    return this.toEnqueued(this.queue.add('create', data, { ...CREATE_JOB_OPTIONS, jobId: job.id }));
   }
 
   /** The job under an id, if there is one. @throws when Redis does not answer */
@@ -66,10 +61,11 @@ export class CreateQueue {
     return { requestHash, state: typeof finishedOn === 'string' ? 'completed' : 'open' };
   }
 
-  /** Lets a failed job be tried again, with all its attempts; does nothing when another has done so. */
-  async retry(id: string): Promise<void> {
+  /** Lets a failed job be tried again, with all its attempts; one that another has let is queued already. */
+  async retry(id: string): Promise<Enqueued> {
     const job = await this.queue.getJob(id);
-    await job?.retry('failed', { resetAttemptsMade: true }).catch(ignoreIfRun);
+    if (job === undefined) return 'refused';
+    return this.toEnqueued(job.retry('failed', { resetAttemptsMade: true }).catch(ignoreIfRun));
   }
 
   /** Forgets a completed job, so that its id can be queued again; another that has been since stays. */
@@ -86,6 +82,16 @@ export class CreateQueue {
   async close(): Promise<void> {
     await this.queue.close();
     this.redis.disconnect();
+  }
+
+  private async toEnqueued(queueing: Promise<unknown>): Promise<Enqueued> {
+    try {
+      await queueing;
+      return 'queued';
+    } catch (error) {
+      reconnectAfterSilence(this.redis, error);
+      return wasNeverRun(error) ? 'refused' : 'unknown';
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 export type { BacklogLimits, Overload } from './backlog.js';
+export type { BatchOutcomes } from './batch-worker.js';
 export * from './create-queue.js';
 export * from './job-worker.js';
 export * from './queue-settings.js';

@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '@app/runtime';
-import { Worker, type Job, type JobJson, type WorkerOptions } from 'bullmq';
+import type { Job, WorkerOptions } from 'bullmq';
+import { BatchWorker, type BatchOutcomes } from './batch-worker.js';
 import { keyPrefix } from './queue-settings.js';
 import type { RedisConnection } from './redis.js';
 
-/** Where the jobs come from, and how they are held. */
+/** Where the jobs come from, and how they are held; `concurrency` of them at a time. */
 export interface JobSource extends Partial<Omit<WorkerOptions, 'connection' | 'prefix' | 'autorun'>> {
   redis: RedisConnection;
   queue: string;
@@ -20,10 +21,10 @@ const REDIS_REST_MS = 300;
 const ASK_EVERY_MS = 250;
 const REPORT_EVERY_MS = 5000;
 
-/** A worker of BullMQ that rests while there is a reason to take no jobs. */
+/** Takes jobs in batches, and rests while there is a reason to take none. */
 export class JobWorker {
   private readonly redis: RedisConnection;
-  private readonly worker: Worker;
+  private readonly worker: BatchWorker;
   private resting: string | undefined;
   private isStopping = false;
   private reportAgainAt = 0;
@@ -31,18 +32,18 @@ export class JobWorker {
 
   constructor(
     { redis, queue, queuePrefix, ...options }: JobSource,
-    process: (job: Job) => Promise<void>,
+    work: (jobs: readonly Job[]) => Promise<BatchOutcomes>,
     private readonly logger: Logger,
   ) {
-    const take = async (job: Job): Promise<void> => {
+    const take = async (jobs: readonly Job[]): Promise<BatchOutcomes> => {
       this.lastSignOfLife = Date.now();
-      // See TolerantWorker; whoever reads the job later would stumble too.
-      if (typeof job.data === 'string') await job.updateData(job.data);
-      await process(job);
+      // See BatchWorker; whoever reads the job later would stumble too.
+      for (const job of jobs) if (typeof job.data === 'string') await job.updateData(job.data);
+      return work(jobs);
     };
-    const prefix = keyPrefix(queuePrefix);
     this.redis = redis;
-    this.worker = new TolerantWorker(queue, take, { ...options, connection: redis, prefix, autorun: false });
+    const settings = { ...options, connection: redis, prefix: keyPrefix(queuePrefix) };
+    this.worker = new BatchWorker(queue, take, () => this.countWaiting(), settings);
     this.worker.on('error', (error) => {
       this.onError(error);
     });
@@ -89,13 +90,17 @@ export class JobWorker {
 
   /** Whether jobs wait although none was taken for `ms`. */
   async hasNotTakenFor(ms: number): Promise<boolean> {
-    return Date.now() - this.lastSignOfLife > ms && (await this.redis.llen(this.worker.toKey('wait'))) > 0;
+    return Date.now() - this.lastSignOfLife > ms && (await this.countWaiting()) > 0;
   }
 
   /** Takes no more jobs, and settles when those in hand are done. */
   async close(): Promise<void> {
     this.isStopping = true;
     await this.worker.close();
+  }
+
+  private countWaiting(): Promise<number> {
+    return this.redis.llen(this.worker.toKey('wait'));
   }
 
   private onError(error: Error): void {
@@ -106,25 +111,5 @@ export class JobWorker {
     // The connection itself reports that Redis is away.
     const isOfConnection = 'syscall' in error || error.message === 'Connection is closed.';
     if (!isOfConnection) this.logger.warn({ error: error.message }, 'queue error');
-  }
-}
-
-/** The one thing that BullMQ offers no option for. */
-class TolerantWorker extends Worker {
-  /**
-   * Data that is not JSON becomes a job whose data is that text, for the processor to refuse. BullMQ
-   * would throw before there is a job, which would then be taken and lost again and again.
-   */
-  protected override createJob(json: JobJson, jobId: string): Job {
-    return super.createJob(isJson(json.data) ? json : { ...json, data: JSON.stringify(json.data) }, jobId);
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
   }
 }

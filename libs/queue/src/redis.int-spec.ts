@@ -42,8 +42,11 @@ describe('the queue and the reply channel', () => {
     const source = { redis: connect(url, 'worker'), queue: CREATE_QUEUE, queuePrefix: 'test' };
     const worker = new JobWorker(
       source,
-      async ({ id = '', data }) => {
-        await publisher.publish((data as { replyTo: string }).replyTo, [{ id, outcome: { kind: 'failed' } }]);
+      async (jobs) => {
+        for (const { id = '', data } of jobs) {
+          await publisher.publish((data as { replyTo: string }).replyTo, [{ id, outcome: { kind: 'failed' } }]);
+        }
+        return [];
       },
       pino({ level: 'silent' }),
     );

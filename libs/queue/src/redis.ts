@@ -105,7 +105,7 @@ function open(url: string, options: RedisOptions): RedisConnection {
   if (address.kind === 'sentinel') {
     const { sentinels, master, db } = address;
     // A former primary that has become a replica answers READONLY: connect anew, to the primary.
-    const reconnectOnError = (error: Error): boolean => error.message.startsWith('READONLY');
+    const reconnectOnError = (error: Error): boolean => READONLY.test(error.message);
     return new Redis({
       ...secured,
       sentinels,
@@ -118,6 +118,9 @@ function open(url: string, options: RedisOptions): RedisConnection {
   const { host, port, db } = address;
   return new Redis({ ...secured, host, port, db });
 }
+
+/** As Redis says it, or as it wraps, before version 7, what a script is told. */
+const READONLY = /(?:^| -)READONLY\b/;
 
 const REPORT_EVERY_MS = 5000;
 const reportAgainAt = new WeakMap<(line: string) => void, number>();

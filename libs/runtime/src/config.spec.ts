@@ -16,7 +16,7 @@ describe('configuration', () => {
       queuePrefix: 'item-listing',
       logLevel: 'info',
     });
-    expect(loadWorkerConfig(stores)).toMatchObject({ port: 3001, concurrency: 256 });
+    expect(loadWorkerConfig(stores)).toMatchObject({ port: 3001, concurrency: 128 });
     expect(loadCliConfig(stores)).toMatchObject({ isProduction: false, demoCatalogue: undefined });
   });
 

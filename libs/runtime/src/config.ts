@@ -33,7 +33,7 @@ const settings = {
   PORT: wholeNumber(3000, 0, 65_535),
   HOST: { schema: z.string().default('0.0.0.0'), rule: 'an address to listen on' },
   WORKER_PORT: wholeNumber(3001, 0, 65_535),
-  WORKER_CONCURRENCY: wholeNumber(256, 1, 10_000),
+  WORKER_CONCURRENCY: wholeNumber(128, 1, 1000),
   BACKLOG_LIMIT: wholeNumber(10_000, 1, 10_000_000),
   BACKLOG_BYTES: wholeNumber(268_435_456, 1, 1_099_511_627_776),
   CREATE_WAIT_MS: wholeNumber(10_000, 100, 120_000),

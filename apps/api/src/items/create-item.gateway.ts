@@ -1,6 +1,6 @@
 import type { CreateJob, CreateOutcome } from '@app/contracts';
 import { toSitelessItem, type ItemRecord, type ItemRepository } from '@app/database';
-import type { CreateQueue, ReplySubscriber } from '@app/queue';
+import type { CreateQueue, Enqueued, ReplySubscriber } from '@app/queue';
 import { PendingCreates, type GatewayOutcome, type PendingCreate } from './pending-creates.js';
 
 /** What the gateway adds to a job itself is left out. */
@@ -88,9 +88,8 @@ export class CreateItemGateway {
       return REFUSED;
     }
     const enqueued = await this.queue.add(job);
-    if (enqueued !== 'queued') return enqueued === 'refused' ? REFUSED : { kind: 'unknown' };
-    pending.queuedAt = Date.now();
-    return undefined;
+    if (enqueued === 'queued') pending.queuedAt = Date.now();
+    return unlessQueued(enqueued);
   }
 
   /** Joins the job that the queue holds under the same key. @throws when a store does not answer */
@@ -106,8 +105,8 @@ export class CreateItemGateway {
       return 'none';
     }
     if (held.requestHash !== requestHash) return { kind: 'conflict' };
-    if (held.state === 'failed') await this.queue.retry(id);
-    return 'joined';
+    if (held.state !== 'failed') return 'joined';
+    return unlessQueued(await this.queue.retry(id)) ?? 'joined';
   }
 
   private async waitFor(pending: PendingCreate, request: CreateRequest, terms: CreateTerms): Promise<GatewayOutcome> {
@@ -124,6 +123,11 @@ export class CreateItemGateway {
     const held = await settledWithin(LATE_FIND_MS, found, gone);
     return held !== undefined && held.requestHash !== requestHash;
   }
+}
+
+function unlessQueued(enqueued: Enqueued): GatewayOutcome | undefined {
+  if (enqueued === 'queued') return undefined;
+  return enqueued === 'refused' ? REFUSED : { kind: 'unknown' };
 }
 
 function replay(stored: ItemRecord, { requestHash }: CreateRequest): GatewayOutcome {

@@ -101,7 +101,7 @@ export class ItemsService {
         throw new Refusal('UNPROCESSABLE_CONTENT');
       case 'refused':
         throw new Refusal('SERVICE_UNAVAILABLE', {
-          message: 'Nothing was created, try again',
+          message: 'This request has created nothing, try again',
           headers: { 'Retry-After': String(outcome.retryAfterS) },
         });
       case 'unknown':

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DelayedError, WaitingError, type Job } from 'bullmq';
 import { isDatabaseAway, type Database } from '@app/database';
-import { CREATE_QUEUE, JobWorker, WORKER_OPTIONS, type RedisConnection } from '@app/queue';
+import { CREATE_QUEUE, JobWorker, WORKER_OPTIONS, type BatchOutcomes, type RedisConnection } from '@app/queue';
 import type { Logger, WorkerConfig } from '@app/runtime';
 import { UnknownVersionError, type CreateItemProcessor } from './create-item.processor.js';
 
@@ -33,7 +33,7 @@ export class CreateItemConsumer {
     private readonly logger: Logger,
   ) {
     const source = { redis, queue: CREATE_QUEUE, queuePrefix, concurrency, ...WORKER_OPTIONS };
-    this.worker = new JobWorker(source, (job) => this.process(job), logger);
+    this.worker = new JobWorker(source, (jobs) => this.work(jobs), logger);
     this.worker.onFailed((job, error) => {
       // Without a time of finishing the job will be tried again.
       if (job?.finishedOn !== undefined) void this.processor.giveUp(job, error.message);
@@ -63,27 +63,32 @@ export class CreateItemConsumer {
     await Promise.race([givenBack, delay(HAND_BACK_WITHIN_MS, undefined, { ref: false })]);
   }
 
-  private async process(job: Job): Promise<void> {
-    this.inHand.add(job);
+  private async work(jobs: readonly Job[]): Promise<BatchOutcomes> {
+    for (const job of jobs) this.inHand.add(job);
+    const outcomes = await this.processor.process(jobs);
+    return Promise.all(jobs.map((job, index) => this.putDown(job, outcomes[index])));
+  }
+
+  /** Answers what the queue has to know of it. */
+  private async putDown(job: Job, outcome: Error | undefined): Promise<Error | undefined> {
     try {
-      await this.processor.process(job);
-      this.doneAt = Date.now();
-    } catch (error) {
-      if (error instanceof UnknownVersionError) {
+      if (outcome instanceof UnknownVersionError) {
         await job.moveToDelayed(Date.now() + UNKNOWN_VERSION_DELAY_MS, job.token);
-        throw new DelayedError();
+        return new DelayedError();
       }
-      if (!isDatabaseAway(error)) {
+      if (!isDatabaseAway(outcome)) {
         this.doneAt = Date.now();
-        throw error;
+        return outcome;
       }
       // Nothing is wrong with the job: it goes back, and no attempt is used up.
       void this.worker.rest('MongoDB is away', () => this.database.answers(PING_WITHIN_MS));
       await job.moveToWait(job.token);
-      throw new WaitingError();
+    } catch (error) {
+      this.logger.warn({ id: job.id, err: error }, 'job not put back, it will be taken over');
     } finally {
       this.inHand.delete(job);
     }
+    return new WaitingError();
   }
 
   private async watchOver(onDead: () => void): Promise<void> {

@@ -1,47 +1,36 @@
 import { UnrecoverableError, type Job } from 'bullmq';
 import { z } from 'zod';
 import { CREATE_JOB_VERSION, CreateJobSchema, type CreateJob, type CreateReply } from '@app/contracts';
-import type { CreatedItem, ItemCreator } from '@app/items';
-import type { ReplyPublisher } from '@app/queue';
+import type { CreatedItems, ItemCreator } from '@app/items';
+import type { BatchOutcomes, ReplyPublisher } from '@app/queue';
 import type { Logger } from '@app/runtime';
-import { MicroBatcher } from './micro-batcher.js';
 
-/** A batch beyond this size gains little, and a larger one holds its first job back. */
-const BATCH_SIZE = 128;
-/** While one batch is on its way to the disk, another is made. */
-const BATCHES_UNDER_WAY = 2;
-
-/** A job in whose midst this many workers have died, and whose item is not there, is what they died of. */
-const MAX_STALLS = 25;
+/** From then on it is done alone: one of the jobs in hand may be what workers die of. */
+const SUSPECT_AFTER_STALLS = 3;
+/** Workers that may die while they do a job alone. */
+const MAX_DEATHS = 5;
 
 /** The job was queued by a newer API than this worker is of: one of its own time will come. */
 export class UnknownVersionError extends Error {}
 
 /** Create jobs: their data in, the stored items out to whoever waits for them. */
 export class CreateItemProcessor {
-  private readonly batcher: MicroBatcher<CreateJob, CreatedItem>;
-
   constructor(
     private readonly creator: ItemCreator,
     private readonly replies: ReplyPublisher,
     private readonly logger: Logger,
-  ) {
-    this.batcher = new MicroBatcher((creates) => this.createMany(creates), BATCH_SIZE, BATCHES_UNDER_WAY);
-  }
+  ) {}
 
   /**
-   * Stores the item of a job, together with those of the jobs at hand. Processing a job twice stores one item.
-   *
-   * @throws UnrecoverableError when the data is no create job: trying again would not help
-   * @throws UnknownVersionError when the data is of another version
+   * Stores the items of the jobs together. Processing a job twice stores one item. What is wrong with one job is its
+   * outcome only: UnrecoverableError when its data is no create job, UnknownVersionError when it is of another version,
+   * an error of which `isDatabaseAway` is true when nobody can tell whether its item is stored.
    */
-  async process(job: Job): Promise<void> {
-    const create = parse(job);
-    if (job.stalledCounter > MAX_STALLS && (await this.creator.findCreated([create.id])).size === 0) {
-      throw new UnrecoverableError('Workers died of it again and again');
-    }
-    const { item } = await this.batcher.add(create);
-    this.logger.info({ requestId: create.requestId, id: create.id, publicId: item.publicId }, 'item stored');
+  async process(jobs: readonly Job[]): Promise<BatchOutcomes> {
+    const suspects = jobs.filter(isSuspect);
+    const outcomes = await this.store(jobs.filter((job) => !isSuspect(job)));
+    for (const job of suspects) outcomes.set(job, await this.storeAlone(job).catch((error: unknown) => error as Error));
+    return jobs.map((job) => outcomes.get(job));
   }
 
   /** Tells whoever waits that the job will not be tried again. */
@@ -55,28 +44,61 @@ export class CreateItemProcessor {
     await this.replies.publish(replyTo, [{ id: job.id, outcome: { kind: 'failed' } }]);
   }
 
-  private async createMany(creates: readonly CreateJob[]): Promise<(CreatedItem | Error)[]> {
+  private async store(jobs: readonly Job[]): Promise<Map<Job, Error | undefined>> {
+    const outcomes = new Map<Job, Error | undefined>();
+    const creates = new Map<Job, CreateJob>();
+    for (const job of jobs) {
+      const create = parse(job);
+      if (create instanceof Error) outcomes.set(job, create);
+      else creates.set(job, create);
+    }
+    const created = await this.createMany([...creates.values()]).catch((error: unknown) => error as Error);
+    for (const [job, { id }] of creates) {
+      const outcome = created instanceof Error ? created : created.get(id);
+      outcomes.set(job, outcome instanceof Error ? outcome : undefined);
+    }
+    return outcomes;
+  }
+
+  /** Counts in the queue how many workers have begun with it and not come back. */
+  private async storeAlone(job: Job): Promise<Error | undefined> {
+    const deaths = Number(job.progress);
+    const isStored = async (): Promise<boolean> => (await this.creator.findCreated([job.id ?? ''])).size > 0;
+    if (deaths >= MAX_DEATHS && !(await isStored()))
+      return new UnrecoverableError('Workers died of it again and again');
+    await job.updateProgress(deaths + 1);
+    const outcome = (await this.store([job])).get(job);
+    if (outcome !== undefined) await job.updateProgress(deaths);
+    return outcome;
+  }
+
+  private async createMany(creates: readonly CreateJob[]): Promise<CreatedItems> {
     const outcomes = await this.creator.createMany(creates);
     const replies = new Map<string, CreateReply[]>();
-    for (const { id, replyTo } of creates) {
+    for (const { id, replyTo, requestId } of creates) {
       const outcome = outcomes.get(id);
       if (outcome === undefined || outcome instanceof Error) continue;
       const reply: CreateReply = { id, outcome: { kind: 'created', ...outcome } };
       const sameInstance = replies.get(replyTo);
       if (sameInstance === undefined) replies.set(replyTo, [reply]);
       else sameInstance.push(reply);
+      this.logger.info({ requestId, id, publicId: outcome.item.publicId }, 'item stored');
     }
     // Not awaited: who waits for a reply that is lost finds the item in MongoDB.
     for (const [channel, created] of replies) void this.replies.publish(channel, created);
-    return creates.map(({ id }) => outcomes.get(id) ?? new Error('The batch has not said what became of the item'));
+    return outcomes;
   }
 }
 
-function parse(job: Job): CreateJob {
+function isSuspect({ stalledCounter }: Job): boolean {
+  return stalledCounter > SUSPECT_AFTER_STALLS;
+}
+
+function parse(job: Job): CreateJob | Error {
   const { version } = (job.data ?? {}) as { version?: unknown };
-  if (typeof version === 'number' && version !== CREATE_JOB_VERSION) throw new UnknownVersionError();
+  if (typeof version === 'number' && version !== CREATE_JOB_VERSION) return new UnknownVersionError();
   const { success, data, error } = CreateJobSchema.safeParse(job.data);
-  if (!success) throw new UnrecoverableError(`Not a create job: ${z.prettifyError(error)}`);
-  if (data.id !== job.id) throw new UnrecoverableError('Not a create job: its id differs from the job id');
+  if (!success) return new UnrecoverableError(`Not a create job: ${z.prettifyError(error)}`);
+  if (data.id !== job.id) return new UnrecoverableError('Not a create job: its id differs from the job id');
   return data;
 }

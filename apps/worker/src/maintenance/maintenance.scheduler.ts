@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Queue } from 'bullmq';
 import type { MaintenanceRepository } from '@app/database';
 import type { SearchBackfill } from '@app/items';
-import { JobWorker, keyPrefix, MAINTENANCE_QUEUE, type RedisConnection } from '@app/queue';
+import { JobWorker, keyPrefix, MAINTENANCE_QUEUE, type BatchOutcomes, type RedisConnection } from '@app/queue';
 import type { Logger } from '@app/runtime';
 
 /** Twice within the minute that a lapsed boost or a changed name may lag. */
@@ -52,9 +52,10 @@ export class MaintenanceScheduler {
     this.queue.upsertJobScheduler('maintenance', { every: EVERY_MS }, { name: 'run', opts }).catch(() => undefined);
   }
 
-  private async run(): Promise<void> {
+  private async run(): Promise<BatchOutcomes> {
     const boosts = await this.items.clearLapsedBoosts(new Date());
     const searchTerms = await this.search.run();
     if (boosts + searchTerms > 0) this.logger.info({ boosts, searchTerms }, 'items brought up to date');
+    return [];
   }
 }
