@@ -3,7 +3,7 @@ import { Queue } from 'bullmq';
 import { ReplyError } from 'ioredis';
 import { Backlog, type BacklogLimits } from './backlog.js';
 import { CREATE_JOB_OPTIONS, CREATE_QUEUE, keyPrefix } from './queue-settings.js';
-import { reconnectAfterSilence, redisAnswers, type RedisConnection } from './redis.js';
+import { gatherWrites, reconnectAfterSilence, redisAnswers, type RedisConnection } from './redis.js';
 
 /** What became of an attempt to queue a job: `refused` is certain, after `unknown` it may be queued. */
 export type Enqueued = 'queued' | 'refused' | 'unknown';
@@ -45,6 +45,7 @@ export class CreateQueue {
   /** Queues the job under its item's id; a job that is there already stays as it is. */
   async add(job: Omit<CreateJob, 'version'>): Promise<Enqueued> {
     if (this.redis.status !== 'ready') return 'refused';
+    gatherWrites(this.redis);
     const data = { version: CREATE_JOB_VERSION, ...job };
     return this.toEnqueued(this.queue.add('create', data, { ...CREATE_JOB_OPTIONS, jobId: job.id }));
   }

@@ -76,6 +76,19 @@ export function reconnectAfterSilence(redis: RedisConnection, error: unknown): v
   if (error instanceof Error && error.message === 'Command timed out') letGo(redis);
 }
 
+/**
+ * What is sent until the end of this turn of the event loop goes out in one piece: many jobs that are added at once
+ * then cost Redis, and the worker that waits for them, one awakening.
+ */
+export function gatherWrites(redis: RedisConnection): void {
+  if (redis instanceof Cluster || redis.stream.writableCorked > 0) return;
+  const { stream } = redis;
+  stream.cork();
+  setImmediate(() => {
+    stream.uncork();
+  });
+}
+
 const lettingGo = new WeakSet<RedisConnection>();
 
 /** Many commands may find out at once; the connection takes a moment to close. */

@@ -46,7 +46,7 @@ export class ItemsController {
 function goneSignal(response: ApiResponse): AbortSignal {
   const gone = new AbortController();
   response.once('close', () => {
-    gone.abort();
+    if (!response.writableFinished) gone.abort();
   });
   return gone.signal;
 }
