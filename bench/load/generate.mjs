@@ -1,8 +1,10 @@
 // The load generator, a process of its own so that its work shows in nobody's figures: `node generate.mjs SPEC` sends
 // what SPEC (JSON) asks for to 127.0.0.1 and prints a report as JSON.
+import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { closedLoop, openLoop } from './loops.mjs';
-import { createRequests, readRequests } from './requests.mjs';
+import { createRequests } from './requests.mjs';
 import { Tally } from './tally.mjs';
 
 /**
@@ -14,7 +16,8 @@ import { Tally } from './tally.mjs';
  * @property {{id: string, rate: number, ms?: number}} [reads] getById in an open loop, for so long or through the burst
  */
 
-const READ_CONNECTIONS = 16;
+/** Readers are there before a burst comes. */
+const READ_BEFORE_MS = 500;
 
 /** @type {Spec} */
 const spec = JSON.parse(process.argv[2]);
@@ -23,9 +26,9 @@ const next = createRequests(port, spec);
 // What starting a process takes is not what a request takes.
 const started = process.cpuUsage();
 
-const creates = spec.steady ? steady(spec.steady) : spec.burst ? burst(spec.burst) : undefined;
-const reads = spec.reads ? read(spec.reads) : undefined;
-const report = { creates: await creates, reads: await reads };
+const readers = spec.reads ? await startReaders(spec.reads) : undefined;
+const creates = await (spec.steady ? steady(spec.steady) : spec.burst ? burst(spec.burst) : delay(spec.reads.ms));
+const report = { creates, reads: await readers?.stop() };
 const { user, system } = process.cpuUsage(started);
 process.stdout.write(JSON.stringify({ ...report, cpuMs: (user + system) / 1000 }));
 
@@ -42,9 +45,15 @@ async function burst({ connections, rate, count }) {
   return tally.report();
 }
 
-async function read({ id, rate, ms }) {
-  const tally = new Tally({ measureFrom: performance.now() });
-  const until = ms === undefined ? creates : delay(ms);
-  await openLoop(port, { connections: READ_CONNECTIONS, rate, until, next: readRequests(port, id), tally });
-  return tally.report();
+async function startReaders({ id, rate }) {
+  const thread = new Worker(new URL('readers.mjs', import.meta.url), { workerData: { port, id, rate } });
+  await once(thread, 'online');
+  await delay(READ_BEFORE_MS);
+  thread.postMessage('count');
+  const stop = async () => {
+    thread.postMessage('stop');
+    const [reads] = await once(thread, 'message');
+    return reads;
+  };
+  return { stop };
 }

@@ -2,6 +2,7 @@ import type { CreateJob, CreateOutcome } from '@app/contracts';
 import { toSitelessItem, type ItemRecord, type ItemRepository } from '@app/database';
 import type { CreateQueue, Enqueued, ReplySubscriber } from '@app/queue';
 import { PendingCreates, type GatewayOutcome, type PendingCreate } from './pending-creates.js';
+import { Turnstile } from './turnstile.js';
 
 /** What the gateway adds to a job itself is left out. */
 export type CreateRequest = Omit<CreateJob, 'version' | 'replyTo'>;
@@ -18,6 +19,8 @@ export interface CreateTerms {
   gone: AbortSignal;
 }
 
+/** About a millisecond's work. */
+const CREATES_PER_TURN = 8;
 /** A look for an earlier create that takes longer is given up: the insert finds it as well. */
 const EARLY_FIND_MS = 1000;
 /** A look at the queue when the wait is over makes the answer late by no more than this. */
@@ -27,6 +30,8 @@ const REFUSED: GatewayOutcome = { kind: 'refused', retryAfterS: 1 };
 /** Queues one create and waits for its outcome: the only producer of create jobs. */
 export class CreateItemGateway {
   private readonly pending: PendingCreates;
+  /** Creates come in bursts, and so do replies: reads must get in between. */
+  private readonly turnstile = new Turnstile(CREATES_PER_TURN);
 
   constructor(
     private readonly queue: CreateQueue,
@@ -35,7 +40,9 @@ export class CreateItemGateway {
   ) {
     this.pending = new PendingCreates(queue, items);
     replies.listen(({ id, outcome }) => {
-      this.pending.settle(id, outcome);
+      void this.turnstile.pass().then(() => {
+        this.pending.settle(id, outcome);
+      });
     });
   }
 
@@ -47,6 +54,7 @@ export class CreateItemGateway {
     const pending = this.pending.join(request);
     if (pending === undefined) return REFUSED;
     try {
+      await this.turnstile.pass();
       pending.enqueued ??= this.enqueue(request, terms, pending);
       return (await pending.enqueued) ?? (await this.waitFor(pending, request, terms));
     } finally {
