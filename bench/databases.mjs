@@ -58,6 +58,11 @@ export class Databases {
     return { mongod, redis: /redis_version:(\S+)/.exec(info)?.[1] };
   }
 
+  async redisMegabytes() {
+    const info = await this.#withRedis((redis) => redis.info('memory'));
+    return Number(/used_memory:(\d+)/.exec(info)?.[1]) / 1e6;
+  }
+
   async close() {
     await this.#client.close();
   }

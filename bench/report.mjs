@@ -51,6 +51,7 @@ function measured({ unit = '', digits = 0, note, ...row }) {
   return `**${value.toFixed(digits)}${unit}**${spread}${note === undefined ? '' : `; ${note}`}`;
 }
 
-function table(head, lines) {
+/** A table in Markdown. */
+export function table(head, lines) {
   return [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }

@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { ConfigError } from './config.js';
 import type { Logger } from './logger.js';
 
@@ -7,6 +8,12 @@ export interface Stoppable {
   stop: () => Promise<void>;
 }
 
+/**
+ * How far garbage may outgrow what is alive before V8 collects it. On a machine with much memory V8 lets it grow
+ * fourfold: 290 MB for an API that works with 60.
+ */
+const HEAP_GROWING_PERCENT = 60;
+
 /** Orchestrators grant 10 s by default between SIGTERM and SIGKILL. */
 const EXIT_AFTER_MS = 8_800;
 
@@ -15,6 +22,7 @@ const EXIT_AFTER_MS = 8_800;
  * SIGINT stop it in order and exit 0, after {@link EXIT_AFTER_MS} at the latest.
  */
 export function runProcess(start: () => Promise<Stoppable>): void {
+  setFlagsFromString(`--heap-growing-percent=${String(HEAP_GROWING_PERCENT)}`);
   const started = Promise.resolve().then(start);
   // From here on: a signal during the start would end the process at once, or, for the first process of a
   // container, be lost.
