@@ -4,6 +4,7 @@ import { Database, ItemRepository, ReferenceRepository, SchemaRepository } from 
 import { connectRedis, CreateQueue, ReplySubscriber } from '@app/queue';
 import { HealthController, READINESS, provide, type ApiConfig, type Logger } from '@app/runtime';
 import { API_CONFIG } from './api-config.js';
+import { DocsController } from './docs/docs.controller.js';
 import { ApiReadiness } from './readiness.js';
 import { CreateInputPipe } from './items/create-input.pipe.js';
 import { CreateItemGateway } from './items/create-item.gateway.js';
@@ -45,6 +46,6 @@ export class ApiModule {
       { provide: APP_PIPE, useClass: InputPipe },
       { provide: APP_FILTER, useValue: new ErrorFilter(logger) },
     ];
-    return { module: ApiModule, controllers: [ItemsController, HealthController], providers };
+    return { module: ApiModule, controllers: [ItemsController, DocsController, HealthController], providers };
   }
 }

@@ -2,6 +2,10 @@ import { z } from 'zod';
 import { findInexactness } from './exact-value.js';
 import { exactNumber, text, wholeNumber } from './fields.js';
 
+function numberOf(what: string): string {
+  return `The ${what}'s number; any is taken, but for a whole number beyond ±(2^53 − 1). Null when there is none.`;
+}
+
 /** Up to five elements of any JSON shape, kept exactly as sent. */
 const PhotosSchema = z
   .array(z.unknown())
@@ -12,22 +16,42 @@ const PhotosSchema = z
   });
 
 /** The length is judged first: a hundred thousand wrong elements are one issue, not a hundred thousand. */
-const ImagesSchema = z.array(z.unknown()).min(1).max(5).pipe(z.array(text()).min(1).max(5));
+const ImagesSchema = z
+  .array(z.unknown())
+  .min(1)
+  .max(5)
+  .pipe(z.array(text()).min(1).max(5))
+  // Where the pipe begins the elements are still unknown.
+  .meta({ items: { type: 'string' } });
 
 const fields = {
-  name: text(3),
-  description: text(10),
-  price: exactNumber().min(0).max(999_999.99),
-  stock: wholeNumber().min(1),
-  brandId: exactNumber().nullable(),
-  conditionId: exactNumber().nullable(),
-  isFeatured: z.boolean().nullable(),
-  images: ImagesSchema,
-  photos: PhotosSchema.optional(),
+  name: text(3).describe('Name, at least 3 characters (Unicode code points). Not null.'),
+  description: text(10).describe('Description, at least 10 characters (Unicode code points). Not null.'),
+  price: exactNumber()
+    .min(0)
+    .max(999_999.99)
+    .describe("Price of one piece, in units of the marketplace's currency (12.5 is 12.50). Not null."),
+  stock: wholeNumber().min(1).describe('Pieces in stock. Not null.'),
+  brandId: exactNumber().nullable().describe(numberOf('brand')),
+  conditionId: exactNumber().nullable().describe(numberOf('condition')),
+  isFeatured: z.boolean().nullable().describe('Whether the item is featured; null counts as false.'),
+  images: ImagesSchema.describe('URLs of the images, 1 to 5, the first the main one. Not null.'),
+  photos: PhotosSchema.optional().describe(
+    'Photos, 1 to 5 when present, of any JSON shape, kept as sent. Refused is what cannot be stored exactly: nesting over 32 levels ' +
+      '(the array is the first), whole numbers beyond ±(2^53 − 1), NUL in a key, the key `_bsontype`, and objects with `$ref` and ' +
+      '`$id` whose `$ref` has one dot or that have a key `__proto__`. Not null.',
+  ),
 };
 
 /** Input of create, as a client sends it; unknown keys, server fields among them, are dropped. */
-export const CreateItemInputSchema = z.object({ ...fields, categoryId: text(1) });
+export const CreateItemInputSchema = z
+  .object({
+    ...fields,
+    categoryId: text(1).describe(
+      'The category: its number as a string (`7`; any number is taken), or its slug (an unknown one is a 400). Not null.',
+    ),
+  })
+  .describe('What is sent of a new item. Unknown keys are ignored, fields that the service sets among them.');
 export type CreateItemInput = z.infer<typeof CreateItemInputSchema>;
 
 /** A create whose category is resolved to its number: nothing is left to refuse. */

@@ -9,18 +9,43 @@ export const DEFAULT_PAGE_SIZE = 50;
 /** Input of getAll. Filters combine with AND; `all` is every status; unknown keys are dropped. */
 export const GetAllInputSchema = z
   .object({
-    page: wholeNumber().min(1).optional(),
-    pageSize: wholeNumber().min(1).max(100).optional(),
-    search: text().optional(),
-    categoryId: text().optional(),
-    status: z.enum([...ITEM_STATUSES, 'all']).optional(),
-    userId: text().optional(),
-    after: text().optional(),
+    page: wholeNumber()
+      .min(1)
+      .optional()
+      .describe('Which page, counted from 1; 1 by default. Not with `after`. Not null.'),
+    pageSize: wholeNumber().min(1).max(100).optional().describe('Items in a page; 50 by default. Not null.'),
+    search: text()
+      .optional()
+      .describe(
+        'Words that all have to be found, in any order; case and accents make no difference. Words of `name` and `brandTitle` are ' +
+          'found whole or by a beginning of 2 to 12 characters, words of `description` (its first 200) whole. The first 10 words of ' +
+          'the first 200 characters count; without a word or emoji there is no search. May miss an item for 5 s after its create. Not null.',
+      ),
+    categoryId: text()
+      .optional()
+      .describe('The category: its number as a string, or its slug; nothing is found in an unknown one. Not null.'),
+    status: z
+      .enum([...ITEM_STATUSES, 'all'])
+      .optional()
+      .describe('Only items of this status; `all`, or without it, every one. Not null.'),
+    userId: text()
+      .optional()
+      .describe("Only this user's favourites, the latest favourited first; the newest 5,000 count. Not null."),
+    after: text()
+      .optional()
+      .describe(
+        'The `id` of the last item received: the list goes on behind it, at the cost of a first page. Not with `page`; an id that ' +
+          'is unknown, or for favourites none of them any more, is a 400. Not null.',
+      ),
   })
   .refine((input) => input.after === undefined || input.page === undefined, {
     path: ['after'],
     error: 'after goes on behind an item and cannot be combined with page',
     // Zod leaves object checks out once a field is wrong; all issues are to be reported at once.
     when: ({ value }) => typeof value === 'object' && value !== null,
+  })
+  .meta({
+    description: 'Which items: all filters have to match. Unknown keys are ignored.',
+    not: { required: ['page', 'after'] },
   });
 export type GetAllInput = z.infer<typeof GetAllInputSchema>;

@@ -1,5 +1,6 @@
 export * from './create-item.js';
 export * from './create-job.js';
+export * from './error-schema.js';
 export * from './errors.js';
 export * from './exact-json.js';
 export { categoryNumber } from './fields.js';

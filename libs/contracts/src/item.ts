@@ -7,47 +7,70 @@ export const ItemStatusSchema = z.enum(ITEM_STATUSES);
 export type ItemStatus = z.infer<typeof ItemStatusSchema>;
 
 /** An item's id: 24 hexadecimal digits, lower case. */
-export const ItemIdSchema = z.string().regex(/^[0-9a-f]{24}$/);
+export const ItemIdSchema = z
+  .string()
+  .regex(/^[0-9a-f]{24}$/)
+  .describe("The item's id, 24 hexadecimal digits. Never null.");
+
+const TIME = 'ISO 8601 in UTC with milliseconds';
+const time = (): z.ZodISODateTime => z.iso.datetime({ precision: 3 });
 
 /** The item as answered: always all 35 fields; times are ISO 8601 UTC with milliseconds. */
-export const ItemSchema = z.strictObject({
-  id: ItemIdSchema,
-  publicId: z.int().min(1),
-  name: z.string(),
-  description: z.string(),
-  price: z.number(),
-  status: ItemStatusSchema,
-  condition: z.string().nullable(),
-  stock: z.int(),
-  categoryId: z.int(),
-  sellerId: z.string(),
-  brandId: z.number().nullable(),
-  conditionId: z.number().nullable(),
-  isFeatured: z.boolean(),
-  slug: z.string(),
-  imageUrl: z.string(),
-  isVisible: z.boolean(),
-  createdAt: z.iso.datetime({ precision: 3 }),
-  updatedAt: z.iso.datetime({ precision: 3 }),
-  deliveryOptions: z.array(z.string()),
-  deliveryCost: z.number(),
-  freeShipping: z.boolean(),
-  deliveryTimeEstimate: z.string().nullable(),
-  brandTitle: z.string().nullable(),
-  sizeTitle: z.string().nullable(),
-  discount: z.string().nullable(),
-  favouriteCount: z.int(),
-  viewCount: z.int(),
-  path: z.string(),
-  url: z.string(),
-  visibilityType: z.string(),
-  isBoosted: z.boolean(),
-  boostScore: z.number(),
-  boostExpiresAt: z.iso.datetime({ precision: 3 }).nullable(),
-  images: z.array(z.string()),
-  photos: z.array(z.unknown()),
-});
+export const ItemSchema = z
+  .strictObject({
+    id: ItemIdSchema,
+    publicId: z.int().min(1).describe('Number of the item in a sequence: unique, with gaps. Never null.'),
+    name: z.string().describe('Name, as sent. Never null.'),
+    description: z.string().describe('Description, as sent. Never null.'),
+    price: z
+      .number()
+      .describe("Price of one piece, in units of the marketplace's currency (12.5 is 12.50). Never null."),
+    status: ItemStatusSchema.describe('Where the item is in its life; `available` on create. Never null.'),
+    condition: z.string().nullable().describe('Title of `conditionId`; null when unknown.'),
+    stock: z.int().describe('Pieces in stock. Never null.'),
+    categoryId: z.int().describe("The category's number (a string in inputs). Never null."),
+    sellerId: z.string().describe("The seller's id; `anonymous` while there is no authentication. Never null."),
+    brandId: z.number().nullable().describe("The brand's number, as sent; may be null."),
+    conditionId: z.number().nullable().describe("The condition's number, as sent; may be null."),
+    isFeatured: z.boolean().describe('Whether the item is featured; false when null was sent. Never null.'),
+    slug: z.string().describe('Name in Latin letters, at most 80 characters, and `publicId`; unique. Never null.'),
+    imageUrl: z.string().describe('The first of `images`. Never null.'),
+    isVisible: z.boolean().describe('Whether lists contain the item; true on create. Never null.'),
+    createdAt: time().describe(`When the item was stored, ${TIME}. Never null.`),
+    updatedAt: time().describe(`When the item was last changed, ${TIME}. Never null.`),
+    deliveryOptions: z.array(z.string()).describe('Ways of delivery; empty on create. Never null.'),
+    deliveryCost: z
+      .number()
+      .describe("Cost of delivery, in units of the marketplace's currency; 0 on create. Never null."),
+    freeShipping: z.boolean().describe('Whether delivery is free; false on create. Never null.'),
+    deliveryTimeEstimate: z.string().nullable().describe('Expected time of delivery, in words; null on create.'),
+    brandTitle: z.string().nullable().describe('Title of `brandId`; null when unknown.'),
+    sizeTitle: z.string().nullable().describe('Size, in words; null on create.'),
+    discount: z.string().nullable().describe('Discount, in words; null on create.'),
+    favouriteCount: z.int().describe('How many users have favourited the item; 0 on create. Never null.'),
+    viewCount: z.int().describe('How many times the item was viewed; 0 on create. Never null.'),
+    path: z.string().describe("Path of the item's page: `/items/{slug}`. Never null."),
+    url: z.string().describe("URL of the item's page: the site's address and `path`. Never null."),
+    visibilityType: z.string().describe('`public` on create. Never null.'),
+    isBoosted: z.boolean().describe('Whether a boost is active now; false on create. Never null.'),
+    boostScore: z
+      .number()
+      .describe('Rank among boosted items, without unit, the highest first; 0 on create. Never null.'),
+    boostExpiresAt: time().nullable().describe(`When the boost ends, ${TIME}. Null without a boost or without an end.`),
+    images: z.array(z.string()).describe('URLs of the images, as sent. Never null.'),
+    photos: z.array(z.unknown()).describe('Photos of any shape, as sent; empty when absent. Never null.'),
+  })
+  .describe('An item: always all fields.');
 export type Item = z.infer<typeof ItemSchema>;
+
+/** The answer of a create that is not waited for: the item's id, under which it will be found. */
+export const QueuedItemSchema = z
+  .strictObject({
+    id: ItemIdSchema,
+    status: z.literal('queued').describe('The create is in the queue. Never null.'),
+  })
+  .describe('A create that is queued, not stored yet: getById finds the item once it is.');
+export type QueuedItem = z.infer<typeof QueuedItemSchema>;
 
 /** An item before the API adds `url`, which depends on the public address of the site. */
 export type SitelessItem = Omit<Item, 'url'>;

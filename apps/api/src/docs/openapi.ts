@@ -1,0 +1,29 @@
+import { DESCRIPTION } from './description.js';
+import { HEADERS, PARAMETERS } from './headers.js';
+import { create, getAll, getById } from './operations.js';
+import { ERROR_RESPONSES } from './responses.js';
+import { SCHEMAS } from './schemas.js';
+
+/**
+ * The service as OpenAPI 3.1 tells it to clients, in the plain form: the same on every instance,
+ * whatever its configuration. `npm run openapi` writes it to openapi.json.
+ */
+export const OPENAPI = {
+  openapi: '3.1.0',
+  info: {
+    title: 'Item Listing Service',
+    version: '0.1.0',
+    summary: 'Items of a second-hand marketplace: list, open, create',
+    description: DESCRIPTION,
+    license: { name: 'MIT', identifier: 'MIT' },
+  },
+  servers: [{ url: '/', description: 'Where this document comes from' }],
+  security: [],
+  tags: [{ name: 'items', description: 'The three operations' }],
+  paths: {
+    '/api/orpc/items/getAll': { post: getAll },
+    '/api/orpc/items/getById': { post: getById },
+    '/api/orpc/items/create': { post: create },
+  },
+  components: { schemas: SCHEMAS, responses: ERROR_RESPONSES, parameters: PARAMETERS, headers: HEADERS },
+};

@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ErrorBody, Item } from '@app/contracts';
+import { expectError } from './support/errors.js';
+import { startService, type Service } from './support/service.js';
+
+interface Document {
+  paths: Record<string, { post: Operation }>;
+  components: { responses: object };
+}
+interface Operation {
+  requestBody: { content: { 'application/json': { examples: Record<string, { value: unknown }> } } };
+}
+
+const DOCUMENT = JSON.parse(readFileSync(join(__dirname, '..', 'openapi.json'), 'utf8')) as Document;
+const GETS = [
+  ['/openapi.json', 'application/json; charset=utf-8'],
+  ['/docs', 'text/html; charset=utf-8'],
+  ['/docs/page.js', 'text/javascript; charset=utf-8'],
+  ['/docs/swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
+  ['/docs/swagger-ui.css', 'text/css; charset=utf-8'],
+  ['/docs/favicon-32x32.png', 'image/png'],
+] as const;
+
+describe('the OpenAPI document', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService();
+    await service.database.models.categories.insertMany({ _id: 31, slug: 'kitchen', title: 'Kitchen' });
+  });
+  afterAll(() => service.stop());
+
+  it('is answered as it is committed', async () => {
+    const { status, body } = await service.api.request('/openapi.json', {});
+    expect(status).toBe(200);
+    expect(body).toEqual(DOCUMENT);
+  });
+
+  it('has examples that work as they are', async () => {
+    const outcomes = Object.entries(DOCUMENT.paths).flatMap(([path, { post }]) =>
+      Object.entries(post.requestBody.content['application/json'].examples).map(async ([name, { value }]) => {
+        const headers = { 'Content-Type': 'application/json' };
+        const { status } = await service.api.post<Item>(path, JSON.stringify(value), headers);
+        return `${path.split('/').at(-1) ?? ''} ${name} ${String(status)}`;
+      }),
+    );
+    expect(await Promise.all(outcomes)).toEqual([
+      'getAll first 200',
+      'getAll search 200',
+      'getAll category 200',
+      'getById item 404',
+      'create item 200',
+      'create withPhotos 200',
+    ]);
+  });
+
+  describe.each(GETS)('%s', (path, type) => {
+    it('is answered, and names its type', async () => {
+      const response = await fetch(`${service.api.base}${path}`);
+      const { byteLength } = await response.arrayBuffer();
+      expect([response.status, response.headers.get('content-type')]).toEqual([200, type]);
+      expect(response.headers.get('cache-control')).toBe('no-store');
+      expect(byteLength).toBeGreaterThan(100);
+    });
+
+    it('is answered to GET and HEAD alone', async () => {
+      expect((await fetch(`${service.api.base}${path}`, { method: 'HEAD' })).status).toBe(200);
+      const refused = await service.api.request<ErrorBody>(path, { method: 'POST', body: '{}' });
+      expectError(refused, 405, 'METHOD_NOT_SUPPORTED');
+      expect(refused.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
+    });
+  });
+
+  it.each(['/docs/', '/docs/package.json', '/docs/..%2fpackage.json', '/docs/swagger-ui.js', '/openapi'])(
+    'comes with no other file: %s',
+    async (path) => {
+      expectError(await service.api.request<ErrorBody>(path, {}), 404, 'NOT_FOUND');
+    },
+  );
+});
