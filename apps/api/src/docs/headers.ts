@@ -1,4 +1,7 @@
-/** OpenAPI 3.1 parameters and headers, by the name under which the document refers to them. */
+/**
+ * OpenAPI 3.1 parameters and headers, by the name under which the document refers to them. Parameters have no
+ * example: the docs page would send it, and all its visitors share one Idempotency-Key.
+ */
 export const PARAMETERS = {
   RequestId: {
     name: 'X-Request-Id',
@@ -7,7 +10,6 @@ export const PARAMETERS = {
       'Name of this request in the log lines of the service: up to 128 letters, digits and `.:+/=@_-`. Without it, or with ' +
       'anything else, the service makes one.',
     schema: { type: 'string' },
-    example: '7e8f2f0c-checkout',
   },
   IdempotencyKey: {
     name: 'Idempotency-Key',
@@ -16,7 +18,6 @@ export const PARAMETERS = {
       'Makes the create safe to repeat: the same key and body give the same item, for as long as it exists; another body under the key is a ' +
       '422. 1 to 255 visible ASCII characters. All callers share one space of keys: use a UUID. An answer of 4xx or 503 binds no key.',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
-    example: '0b6f6f0e-9f0b-4c5e-8a43-2f6d1c6f3a51',
   },
   Prefer: {
     name: 'Prefer',
@@ -25,7 +26,6 @@ export const PARAMETERS = {
       'RFC 7240. `respond-async`: 202 as soon as the create is queued. `respond-async, wait=N`: 200 if the item is stored within N ' +
       'seconds, else 202. `wait=N`: wait at most N seconds, 10 by default and at most. What is malformed or unknown is ignored.',
     schema: { type: 'string' },
-    example: 'respond-async, wait=2',
   },
 } as const;
 

@@ -1,0 +1,62 @@
+import { chromium, type Browser, type Page } from 'playwright-core';
+import type { Item } from '@app/contracts';
+import { findChromium } from './support/browser.js';
+import { startService, type Service } from './support/service.js';
+
+/** Not localhost, where Swagger UI would not ask its makers' server to validate the document anyway. */
+const HOST = 'items.test';
+const CREATE = '#operations-items-create';
+
+const executablePath = findChromium();
+const describeInBrowser = executablePath === undefined ? describe.skip : describe;
+
+describeInBrowser('the docs page (skipped where no Chromium is installed: apt-get install chromium)', () => {
+  let service: Service;
+  let browser: Browser;
+  let page: Page;
+  const requests: string[] = [];
+  const complaints: string[] = [];
+
+  beforeAll(async () => {
+    const args = [`--host-resolver-rules=MAP ${HOST} 127.0.0.1, MAP * ~NOTFOUND`, '--no-sandbox'];
+    [service, browser] = await Promise.all([
+      startService(),
+      chromium.launch({ args, ...(executablePath === undefined ? {} : { executablePath }) }),
+    ]);
+    page = await browser.newPage({ viewport: { width: 1280, height: 1600 } });
+    page.on('request', (request) => requests.push(request.url()));
+    page.on('console', (message) => complaints.push(`${message.type()} ${message.text()}`));
+    page.on('pageerror', (error) => complaints.push(error.message));
+  }, 60_000);
+  afterAll(async () => {
+    await browser.close();
+    await service.stop();
+  });
+
+  it('shows the operations, and creates an item when it is tried out', async () => {
+    const origin = service.api.base.replace('127.0.0.1', HOST);
+    await page.goto(`${origin}/docs`);
+    await page.locator(CREATE).click();
+    expect(await page.locator('.opblock-summary-path').allInnerTexts()).toEqual(
+      ['getAll', 'getById', 'create'].map((operation) => expect.stringContaining(operation) as string),
+    );
+    await page.locator(`${CREATE} .try-out__btn`).click();
+    const item = await execute(page);
+    expect(item.name).toBe('Crème brûlée dishes');
+    expect((await service.api.call<Item>('getById', { id: item.id })).body).toEqual(item);
+    await page.locator(`${CREATE} .btn-clear`).click();
+    expect((await execute(page)).id).not.toBe(item.id);
+
+    expect(requests.filter((url) => !url.startsWith(`${origin}/`) && !url.startsWith('data:'))).toEqual([]);
+    expect(requests).toContain(`${origin}/openapi.json`);
+    expect(complaints).toEqual([]);
+  }, 60_000);
+});
+
+/** Sends the example of create as it is, and reads the item that is shown. */
+async function execute(page: Page): Promise<Item> {
+  await page.locator(`${CREATE} .execute`).click();
+  const answer = page.locator(`${CREATE} .live-responses-table .response`);
+  expect(await answer.locator('.response-col_status').innerText()).toContain('200');
+  return JSON.parse(await answer.locator('.highlight-code code').first().innerText()) as Item;
+}
