@@ -1,0 +1,67 @@
+// `npm run test:fuzz`: schemathesis sends what the OpenAPI document allows, and what it does not, to the running service.
+// `--short` sends some hundred requests, always the same. Further arguments are those of `schemathesis run`: `--seed 5`.
+import './node-version.mjs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildIfNeeded } from './checkout/build.mjs';
+import { installIfNeeded } from './checkout/install.mjs';
+import { ROOT } from './checkout/root.mjs';
+import { runMongodb, runRedis } from './embedded/start-databases.mjs';
+import { installSchemathesis } from './fuzz/schemathesis.mjs';
+import { launch } from './processes/launcher.mjs';
+import { anyFreePort } from './processes/ports.mjs';
+import { runCommand, startService } from './start/services.mjs';
+import { Steps } from './steps.mjs';
+
+const INTERRUPTED = 130;
+/** Cases of each kind for each operation: 4,000 to 6,000 requests in all, or some 500. */
+const LONG = ['--max-examples', '500'];
+const SHORT = ['--max-examples', '40', '--generation-deterministic'];
+
+const [first, ...rest] = process.argv.slice(2);
+const args = first === '--short' ? [...SHORT, ...rest] : [...LONG, ...process.argv.slice(2)];
+
+await launch(
+  new Steps(),
+  async (launcher) => {
+    await installIfNeeded(launcher);
+    await buildIfNeeded(launcher);
+    const schemathesis = await installSchemathesis(launcher);
+    const base = await startEverything(launcher);
+    return fuzz(launcher, schemathesis, base);
+  },
+  { exitCodeWhenStopped: INTERRUPTED },
+);
+
+async function startEverything(launcher) {
+  const dataDir = launcher.temporaryFolder(tmpdir());
+  const mongodb = await runMongodb(launcher, { dataDir, port: await anyFreePort(), database: 'fuzz' });
+  const redis = await runRedis(launcher, { dataDir, port: await anyFreePort() });
+  const [port, workerPort] = [await anyFreePort(), await anyFreePort()];
+  const env = {
+    PATH: process.env.PATH,
+    MONGODB_URI: mongodb.uri,
+    REDIS_URL: redis.uri,
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    WORKER_PORT: String(workerPort),
+    LOG_LEVEL: 'warn',
+  };
+  await launcher.steps.run('Set up the database', () => runCommand(launcher, 'setup', env));
+  await launcher.steps.run('API and worker', () =>
+    Promise.all([startService(launcher, 'api', port, env), startService(launcher, 'worker', workerPort, env)]),
+  );
+  return `http://127.0.0.1:${port}`;
+}
+
+async function fuzz(launcher, { command, env }, base) {
+  const config = join(ROOT, 'tools', 'fuzz', 'schemathesis.toml');
+  const terminal = { stdin: 'inherit', stdout: 'inherit', stderr: 'inherit' };
+  const [program, ...before] = command;
+  const run = ['--config-file', config, 'run', `${base}/openapi.json`, '--continue-on-failure', ...args];
+  // It leaves its notes where it runs.
+  const cwd = launcher.temporaryFolder(tmpdir());
+  const child = launcher.start('schemathesis', program, [...before, ...run], { ...terminal, env, cwd });
+  const { code } = await child.exited;
+  return code ?? 1;
+}

@@ -1,0 +1,93 @@
+"""What schemathesis has to know about this service beyond its OpenAPI document."""
+
+import re
+from uuid import uuid4
+
+import schemathesis
+from schemathesis.core.failures import Failure
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,255}")
+CATEGORY_NUMBER = re.compile(r"0|[1-9][0-9]*")
+LARGEST = 2**53 - 1
+INEXACT_NUMBER = "Number cannot be stored exactly"
+INEXACT_PHOTO = (
+    INEXACT_NUMBER,
+    "A key with a NUL character cannot be stored",
+    "The key _bsontype is reserved and cannot be stored",
+    "Nested too deep",
+    "An object with $ref and $id cannot be stored exactly",
+)
+
+
+def no_such_category(issue, body):
+    """A slug that no category has."""
+    if issue["path"] != ["categoryId"] or not issue["message"].startswith("No such category"):
+        return False
+    slug = body["categoryId"]
+    return not (CATEGORY_NUMBER.fullmatch(slug) and int(slug) <= LARGEST)
+
+
+def no_item_to_go_on_behind(issue, body):
+    """An `after` that is no item's id."""
+    return issue["path"] == ["after"] and issue["message"] == "No such item in this list"
+
+
+def inexact_number(issue, body):
+    """A whole-number literal beyond 2^53 - 1: to JSON Schema 1e16 and 10000000000000000 are the same."""
+    if issue["path"] not in (["brandId"], ["conditionId"]) or not issue["message"].startswith(INEXACT_NUMBER):
+        return False
+    value = body[issue["path"][0]]
+    return isinstance(value, int) and abs(value) > LARGEST
+
+
+def inexact_photo(issue, body):
+    """A value of unspecified shape that the database would change."""
+    return issue["path"][:1] == ["photos"] and issue["message"].startswith(INEXACT_PHOTO)
+
+
+KNOWN_EXCEPTIONS = (no_such_category, no_item_to_go_on_behind, inexact_number, inexact_photo)
+
+
+def is_known_exception(response, case):
+    if response.status_code != 400 or not isinstance(case.body, dict):
+        return False
+    issues = response.json().get("data", {}).get("issues", [])
+    return bool(issues) and all(any(known(issue, case.body) for known in KNOWN_EXCEPTIONS) for issue in issues)
+
+
+@schemathesis.check
+def valid_data_is_accepted(ctx, response, case):
+    """positive_data_acceptance, but for what is valid by the schema and still refused."""
+    try:
+        return positive_data_acceptance(ctx, response, case)
+    except Failure:
+        if is_known_exception(response, case):
+            return None
+        raise
+
+
+@schemathesis.hook
+def map_body(context, body):
+    """Half of the slugs become numbers: next to no create would come through otherwise."""
+    category = body.get("categoryId") if isinstance(body, dict) else None
+    if isinstance(category, str) and len(category) % 2 == 1:
+        return {**body, "categoryId": str(len(category))}
+    return body
+
+
+@schemathesis.hook
+def map_headers(context, headers):
+    """Of the preferences some are known ones."""
+    prefer = headers.get("Prefer") if headers else None
+    if isinstance(prefer, str) and len(prefer) % 2 == 1:
+        return {**headers, "Prefer": "respond-async" if len(prefer) % 4 == 1 else "respond-async, wait=2"}
+    return headers
+
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    """No key twice: another body under it is a 422, which would hide that an invalid body was taken."""
+    key = case.headers.get("Idempotency-Key") if case.headers else None
+    if isinstance(key, str) and IDEMPOTENCY_KEY.fullmatch(key):
+        case.headers["Idempotency-Key"] = f"{uuid4()}{key}"[:255]

@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { ROOT } from '../checkout/root.mjs';
+import { cacheFolder } from '../embedded/cache-folder.mjs';
+import { StepError } from '../steps.mjs';
+
+const HERE = join(ROOT, 'tools', 'fuzz');
+const REQUIREMENTS = join(HERE, 'requirements.txt');
+
+/**
+ * Installs schemathesis into a folder of its own in the cache, where no Python of the machine sees it.
+ * @param {import('../processes/launcher.mjs').Launcher} launcher
+ * @returns {Promise<{command: string[], env: NodeJS.ProcessEnv}>} what runs it
+ */
+export async function installSchemathesis(launcher) {
+  const python = await launcher.run('python3', ['--version']);
+  const digest = createHash('sha256').update(python).update(readFileSync(REQUIREMENTS)).digest('hex');
+  const folder = join(cacheFolder(launcher.steps), `schemathesis-${digest.slice(0, 8)}`);
+  if (!existsSync(folder)) await launcher.steps.run('Install schemathesis from PyPI', () => install(launcher, folder));
+  return { command: ['python3', join(folder, 'bin', 'schemathesis')], env: environment(folder) };
+}
+
+/** All of it or nothing: it is renamed into place once it is complete. */
+async function install(launcher, folder) {
+  const fresh = launcher.temporaryFolder(cacheFolder(launcher.steps));
+  const args = ['-m', 'pip', 'install', '--only-binary', ':all:', '--target', fresh, '--requirement', REQUIREMENTS];
+  const env = { ...process.env, PIP_DISABLE_PIP_VERSION_CHECK: '1', PIP_ROOT_USER_ACTION: 'ignore' };
+  await launcher.run('python3', args, { name: 'pip', env }).catch((error) => {
+    const hint = 'pip and Python 3.10 or newer are needed';
+    throw new StepError(error.message, { details: error.details, hint });
+  });
+  // Where another process was faster, its folder is as good.
+  await rename(fresh, folder).catch((error) => {
+    if (!existsSync(folder)) throw error;
+  });
+}
+
+function environment(folder) {
+  const { PYTHONPATH, ...env } = process.env;
+  return {
+    ...env,
+    PYTHONPATH: [folder, PYTHONPATH].filter(Boolean).join(delimiter),
+    PYTHONDONTWRITEBYTECODE: '1',
+    SCHEMATHESIS_HOOKS: join(HERE, 'hooks.py'),
+    NO_PROXY: '127.0.0.1',
+  };
+}
