@@ -22,7 +22,7 @@ module.exports = {
     {
       name: 'no-orphans',
       severity: 'error',
-      from: { orphan: true, pathNot: ['\\.(int-)?spec\\.ts$', '\\.e2e-spec\\.ts$'] },
+      from: { orphan: true, pathNot: ['\\.(int-)?spec\\.ts$', '\\.e2e-spec\\.m?ts$'] },
       to: {},
     },
     only('contracts', []),
@@ -32,10 +32,18 @@ module.exports = {
     only('items', ['contracts', 'database', 'runtime']),
     {
       name: 'contracts-are-pure',
-      comment: 'contracts: zod and nothing else',
+      comment: 'contracts: zod and nothing else, but what exports the contract for oRPC clients',
       severity: 'error',
       from: { path: lib('contracts'), pathNot: '\\.spec\\.ts$' },
-      to: { path: '.', pathNot: [lib('contracts'), '^node_modules/zod/'] },
+      to: { path: '.', pathNot: [lib('contracts'), '^node_modules/(zod|@orpc/contract)/'] },
+    },
+    packageOnlyIn('@orpc/contract', ['^libs/contracts/src/orpc-contract\\.mts$']),
+    {
+      name: 'processes-do-without-orpc',
+      comment: 'the contract is for clients; its package is there in development only',
+      severity: 'error',
+      from: { path: '^(apps|libs)/' },
+      to: { path: '^libs/contracts/src/orpc-contract\\.mts$' },
     },
     { name: 'libs-know-no-app', severity: 'error', from: { path: '^libs/' }, to: { path: '^apps/' } },
     {

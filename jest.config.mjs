@@ -2,10 +2,14 @@ const project = (displayName, testMatch, more = {}) => ({
   displayName,
   testMatch,
   testEnvironment: 'node',
-  transform: { '^.+\\.ts$': '@swc/jest' },
+  transform: { '^.+\\.m?ts$': '@swc/jest' },
+  // What uses packages that are ES modules only is one itself.
+  extensionsToTreatAsEsm: ['.mts'],
+  moduleFileExtensions: ['js', 'mjs', 'cjs', 'ts', 'mts', 'json', 'node'],
   moduleNameMapper: {
     '^@app/(.*)$': '<rootDir>/libs/$1/src',
     '^(\\.{1,2}/.*)\\.js$': '$1',
+    '^(\\.{1,2}/.*)\\.mjs$': ['$1.mts', '$1.mjs'],
   },
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.local/'],
   ...more,
@@ -15,7 +19,7 @@ export default {
   projects: [
     project('unit', ['<rootDir>/{apps,libs}/**/*.spec.ts']),
     project('integration', ['<rootDir>/{apps,libs}/**/*.int-spec.ts']),
-    project('system', ['<rootDir>/test/**/*.e2e-spec.ts']),
+    project('system', ['<rootDir>/test/**/*.e2e-spec.{ts,mts}']),
     project('faults', ['<rootDir>/test/**/*.fault-spec.ts']),
   ],
 };

@@ -1,0 +1,89 @@
+import { ItemSchema } from '../libs/contracts/src/index.js';
+import { uniqueWord, validInput } from './support/items.js';
+import { CLIENTS, nextRpc, oldRpc, openApi, refusal, rpc, type Input } from './support/orpc-clients.mjs';
+import { startService, type Service } from './support/service.js';
+
+describe('an unmodified client', () => {
+  let service: Service;
+  let base: string;
+  beforeAll(async () => {
+    service = await startService();
+    ({ base } = service.api);
+  });
+  afterAll(() => service.stop());
+
+  describe.each([...CLIENTS, ['RPCLink 2.0 beta', nextRpc] as const])('%s', (_, connect) => {
+    it('does every operation', async () => {
+      const { items } = connect(base);
+      const name = uniqueWord();
+      const created = await items.create(validInput({ name, photos: [{ takenAt: null }] }) as Input<'create'>);
+      expect(ItemSchema.parse(created)).toEqual(created);
+      expect(created).toMatchObject({ name, photos: [{ takenAt: null }] });
+      expect(await items.getById({ id: created.id })).toEqual(created);
+      expect(await items.getAll({ search: name, pageSize: 1 })).toEqual([created]);
+      expect(await items.getAll({ search: uniqueWord() })).toEqual([]);
+    });
+
+    it('leaves out what is undefined', async () => {
+      const list = connect(base).items.getAll({ search: uniqueWord(), userId: undefined });
+      expect(await list).toEqual([]);
+    });
+
+    it('may send native types where no field is', async () => {
+      const unknown = { when: new Date(0), n: 1n, set: new Set([1]), map: new Map([[1, 2]]), not: NaN, re: /x/g };
+      expect(await connect(base).items.getAll({ search: uniqueWord(), ...unknown })).toEqual([]);
+    });
+  });
+
+  describe('that calls getAll without input', () => {
+    const call = (connect: typeof rpc): Promise<unknown> =>
+      // @ts-expect-error -- the contract asks for an input, because of what RPCLink makes of none
+      connect(base).items.getAll();
+
+    it('through OpenAPILink gets the list', async () => {
+      expect(await call(openApi)).toEqual(await service.api.getAll());
+    });
+
+    it.each([
+      ['1.16', rpc],
+      ['1.2', oldRpc],
+      ['2.0 beta', nextRpc],
+    ])('through RPCLink %s succeeds, but finds no envelope in the answer', async (_, connect) => {
+      expect(await call(connect)).toBeUndefined();
+    });
+  });
+
+  it.each([
+    ['1.16', rpc],
+    ['1.2', oldRpc],
+  ])('RPCLink %s is refused native types at a field, by name', async (_, connect) => {
+    const { items } = connect(base);
+    for (const [field, value] of Object.entries({
+      brandId: NaN,
+      stock: 1n,
+      name: new Date(0),
+      images: new Set(['a']),
+      description: /long enough/,
+      categoryId: new URL('http://x'),
+      photos: [undefined],
+    })) {
+      const { code, data } = await refusal(items.create(validInput({ [field]: value }) as Input<'create'>));
+      expect([code, data]).toEqual([
+        'BAD_REQUEST',
+        { issues: [{ path: [field], message: expect.any(String) as string }] },
+      ]);
+    }
+  });
+
+  it('RPCLink 2.0 beta is refused, too, and finds the error in its data', async () => {
+    const { items } = nextRpc(base);
+    expect(await refusal(items.getAll({ search: new Date(0) } as unknown as Input<'getAll'>))).toMatchObject({
+      code: 'MALFORMED_ORPC_ERROR_RESPONSE',
+      data: { status: 400, body: { code: 'BAD_REQUEST', data: { issues: [{ path: ['search'] }] } } },
+    });
+    expect(await refusal(items.getById({ id: 'x' }))).toMatchObject({
+      code: 'MALFORMED_ORPC_ERROR_RESPONSE',
+      data: { status: 404, body: { code: 'NOT_FOUND', message: 'No such item' } },
+    });
+  });
+});

@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { validInput } from './support/items.js';
+import { startService, type Service } from './support/service.js';
+
+const ROOT = join(__dirname, '..');
+const TSC = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+const OPTIONS = {
+  strict: true,
+  skipLibCheck: true,
+  target: 'es2024',
+  module: 'nodenext',
+  types: ['node'],
+  rootDir: '.',
+};
+/** What the README says to copy. */
+const withoutTests = (path: string): boolean => !path.endsWith('.spec.ts');
+
+const run = promisify(execFile);
+
+jest.setTimeout(60_000);
+
+describe("the README's typed client", () => {
+  let service: Service;
+  let folder: string;
+  beforeAll(async () => {
+    service = await startService();
+    // Inside the checkout, whose packages it finds.
+    await mkdir(join(ROOT, '.local'), { recursive: true });
+    folder = await mkdtemp(join(ROOT, '.local', 'readme-'));
+  });
+  afterAll(async () => {
+    await rm(folder, { recursive: true });
+    await service.stop();
+  });
+
+  it('compiles beside a copy of the contracts, and does what is said there', async () => {
+    const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
+    const [, code = ''] = /### oRPC clients[^]*?```ts\n([^]*?)```/.exec(readme) ?? [];
+    await cp(join(ROOT, 'libs', 'contracts', 'src'), join(folder, 'contracts'), {
+      recursive: true,
+      filter: withoutTests,
+    });
+    await writeFile(join(folder, 'client.ts'), code.replace('http://localhost:3000', service.api.base));
+    await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: OPTIONS }));
+    await service.api.create(validInput({ name: 'Crème brûlée dishes', price: 12.5 }));
+
+    await run(process.execPath, [TSC, '--project', folder]);
+    const { stdout } = await run(process.execPath, [join(folder, 'client.js')], { env: {} });
+    expect(stdout).toBe('Crème brûlée dishes 12.50\nNOT_FOUND No such item\n');
+  });
+});
