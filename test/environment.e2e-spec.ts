@@ -19,6 +19,8 @@ describe('a process with a bad environment', () => {
     ['worker', 'WORKER_PORT', 'secret'],
     ['worker', 'WORKER_CONCURRENCY', '0'],
     ['api', 'LOG_LEVEL', 'loud'],
+    ['api', 'CORS_ORIGINS', 'https://secret.example/path'],
+    ['api', 'TRUST_PROXY', 'secret.example'],
   ] as const)('exits 1, %s with %s=%j, in one line without the value', async (name, variable, value) => {
     const process = ServiceProcess.start(name, { ...freshEnvironment(), [variable]: value });
     expect(await process.end()).toMatchObject({ code: 1 });

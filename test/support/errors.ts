@@ -2,6 +2,15 @@ import type { ErrorBody } from '@app/contracts';
 import type { Answer } from './api-client.js';
 
 const FORM_HEADERS = ['cache-control', 'connection', 'content-length', 'content-type', 'date', 'x-request-id'];
+const SECURITY_HEADERS = [
+  'content-security-policy',
+  'cross-origin-opener-policy',
+  'cross-origin-resource-policy',
+  'referrer-policy',
+  'strict-transport-security',
+  'x-content-type-options',
+  'x-frame-options',
+];
 const MAY_COME_TOO = ['allow', 'keep-alive', 'retry-after'];
 const INTERNAL =
   /node_modules|\.[jt]s\b|\bat .+:\d+|stack|mongo|redis|bullmq|express|\bnest\b|nestjs|zod|ECONN|HPE_|ERR_/i;
@@ -18,8 +27,10 @@ export function expectError({ status, headers, body }: Answer<ErrorBody>, expect
   expect(status).toBe(expectedStatus);
   expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
   expect(headers.get('cache-control')).toBe('no-store');
+  expect(Date.parse(headers.get('date') ?? '')).not.toBeNaN();
+  for (const name of SECURITY_HEADERS) expect([name, headers.get(name)]).toEqual([name, expect.any(String)]);
   expect(headers.get('x-request-id')).toMatch(/^[\w.:+/=@-]{1,128}$/);
   const names = [...headers.keys()];
-  expect(names.filter((name) => ![...FORM_HEADERS, ...MAY_COME_TOO].includes(name))).toEqual([]);
+  expect(names.filter((name) => ![...FORM_HEADERS, ...SECURITY_HEADERS, ...MAY_COME_TOO].includes(name))).toEqual([]);
   expect(JSON.stringify(body)).not.toMatch(INTERNAL);
 }

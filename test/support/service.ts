@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Database, SchemaRepository } from '@app/database';
 import { createLogger, loadApiConfig, loadWorkerConfig } from '@app/runtime';
 import { createApp as createApi } from '../../apps/api/src/app.js';
-import type { Patience } from '../../apps/api/src/orpc/orpc.adapter.js';
+import type { Patience } from '../../apps/api/src/orpc/http-server.js';
 import { createApp as createWorker } from '../../apps/worker/src/app.js';
 import { ApiClient } from './api-client.js';
 import { eventually } from './eventually.js';

@@ -19,7 +19,7 @@ const READS = { serverSelectionMs: 1500, socketMs: 5000, readMs: 1800 };
 /** The only wiring of the API process. */
 @Module({})
 export class ApiModule {
-  static with(config: ApiConfig, logger: Logger): DynamicModule {
+  static with(config: ApiConfig, logger: Logger, errors: ErrorFilter): DynamicModule {
     const report = (line: string): void => {
       logger.warn(line);
     };
@@ -44,7 +44,7 @@ export class ApiModule {
       CreateInputPipe,
       ItemsService,
       { provide: APP_PIPE, useClass: InputPipe },
-      { provide: APP_FILTER, useValue: new ErrorFilter(logger) },
+      { provide: APP_FILTER, useValue: errors },
     ];
     return { module: ApiModule, controllers: [ItemsController, DocsController, HealthController], providers };
   }

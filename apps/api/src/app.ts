@@ -9,7 +9,9 @@ import { nestLogger, type ApiConfig, type Logger, type Stoppable } from '@app/ru
 import { ApiModule } from './api.module.js';
 import { ApiReadiness } from './readiness.js';
 import { CreateItemGateway } from './items/create-item.gateway.js';
-import { OrpcAdapter, type Patience } from './orpc/orpc.adapter.js';
+import { ErrorFilter } from './orpc/error.filter.js';
+import type { Patience } from './orpc/http-server.js';
+import { OrpcAdapter } from './orpc/orpc.adapter.js';
 
 /** A running API. */
 export interface Api extends Stoppable {
@@ -30,8 +32,9 @@ const HANG_UP_EVERY_MS = 500;
 export async function createApp(config: ApiConfig, logger: Logger, patience?: Patience): Promise<Api> {
   checkMongodbUri(config.mongodbUri);
   checkRedisUrl(config.redisUrl);
-  const adapter = new OrpcAdapter(config.maxBodyBytes, patience);
-  const app = await NestFactory.create(ApiModule.with(config, logger), adapter, {
+  const errors = new ErrorFilter(logger);
+  const adapter = new OrpcAdapter(config, errors, patience);
+  const app = await NestFactory.create(ApiModule.with(config, logger, errors), adapter, {
     bodyParser: false,
     logger: nestLogger(logger),
     abortOnError: false,

@@ -12,6 +12,10 @@ describe('configuration', () => {
       createWaitMs: 10_000,
       backlog: { jobs: 10_000, bytes: 268_435_456 },
       maxBodyBytes: 1_048_576,
+      maxConnections: 10_000,
+      keepAliveMs: 75_000,
+      corsOrigins: [],
+      trustProxy: [],
       publicSiteUrl: 'http://localhost:3000',
       queuePrefix: 'item-listing',
       logLevel: 'info',
@@ -37,6 +41,22 @@ describe('configuration', () => {
     ['BACKLOG_LIMIT', 'many'],
     ['BACKLOG_BYTES', '-5'],
     ['MAX_BODY_BYTES', '0'],
+    ['MAX_CONNECTIONS', 'none'],
+    ['KEEP_ALIVE_MS', '75s'],
+    ['CORS_ORIGINS', '*'],
+    ['CORS_ORIGINS', 'null'],
+    ['CORS_ORIGINS', 'shop.example'],
+    ['CORS_ORIGINS', 'https://shop.example/'],
+    ['CORS_ORIGINS', 'https://shop.example:443'],
+    ['CORS_ORIGINS', 'https://Shop.example'],
+    ['CORS_ORIGINS', 'https://*.shop.example'],
+    ['CORS_ORIGINS', 'https://shop.example,'],
+    ['CORS_ORIGINS', 'ftp://shop.example'],
+    ['TRUST_PROXY', 'true'],
+    ['TRUST_PROXY', '-1'],
+    ['TRUST_PROXY', '10.0.0.256'],
+    ['TRUST_PROXY', '10.0.0.0/33'],
+    ['TRUST_PROXY', 'proxy.example'],
     ['PUBLIC_SITE_URL', 'shop.example'],
     ['QUEUE_PREFIX', 'a:b'],
     ['LOG_LEVEL', 'loud'],
@@ -44,7 +64,19 @@ describe('configuration', () => {
     const load = (): unknown => loadApiConfig({ ...stores, [name]: value });
     expect(load).toThrow(ConfigError);
     expect(load).toThrow(new RegExp(`^${name} is not valid: it must be [^\n]+$`));
-    expect(load).not.toThrow(new RegExp(`${value}$`));
+    expect(load).not.toThrow(new RegExp(`${value.replaceAll('*', '\\*')}$`));
+  });
+
+  it('takes several origins, and several proxies', () => {
+    const several = {
+      CORS_ORIGINS: 'https://shop.example, http://localhost:5173',
+      TRUST_PROXY: 'loopback, 10.0.0.0/8,::1',
+    };
+    expect(loadApiConfig({ ...stores, ...several })).toMatchObject({
+      corsOrigins: ['https://shop.example', 'http://localhost:5173'],
+      trustProxy: ['loopback', '10.0.0.0/8', '::1'],
+    });
+    expect(loadApiConfig({ ...stores, TRUST_PROXY: '2' }).trustProxy).toBe(2);
   });
 
   it('leaves slashes at the end of the site out', () => {

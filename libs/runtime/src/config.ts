@@ -24,6 +24,21 @@ function url(schemes: readonly string[], fallback?: string): Setting<string> {
   };
 }
 
+/** What stands between commas, each of one schema. */
+function list(element: z.ZodType<string, string>, rule: string): Setting<string[]> {
+  const split = z.string().transform((value) => value.split(',').map((part) => part.trim()));
+  return { schema: split.pipe(z.array(element)).default([]), rule: `${rule}, separated by commas` };
+}
+
+/** As a browser sends it: no path, no slash at its end, no port that goes without saying. */
+const ORIGIN = z.string().refine((value) => {
+  return /^https?:[/\w.:[\]-]+$/.test(value) && URL.canParse(value) && new URL(value).origin === value;
+});
+
+/** What Express takes for `trust proxy` (https://expressjs.com/en/guide/behind-proxies.html), but for "everybody". */
+const PROXY = z.union([z.enum(['loopback', 'linklocal', 'uniquelocal']), z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
+const proxies = list(PROXY, 'addresses or networks of proxies, or loopback, linklocal, uniquelocal');
+
 const REDIS_SCHEMES = ['redis', 'rediss', 'redis+sentinel', 'rediss+sentinel', 'redis+cluster', 'rediss+cluster'];
 
 /** Every setting there is: name, rule, default. */
@@ -38,6 +53,13 @@ const settings = {
   BACKLOG_BYTES: wholeNumber(268_435_456, 1, 1_099_511_627_776),
   CREATE_WAIT_MS: wholeNumber(10_000, 100, 120_000),
   MAX_BODY_BYTES: wholeNumber(1_048_576, 1024, 2_097_152),
+  MAX_CONNECTIONS: wholeNumber(10_000, 1, 1_000_000),
+  KEEP_ALIVE_MS: wholeNumber(75_000, 1000, 3_600_000),
+  CORS_ORIGINS: list(ORIGIN, 'origins such as https://shop.example'),
+  TRUST_PROXY: {
+    schema: z.union([z.stringFormat('hops', /^\d$/).transform(Number), proxies.schema]),
+    rule: `0 to 9 proxies in a row, or ${proxies.rule}`,
+  },
   PUBLIC_SITE_URL: url(['http', 'https'], 'http://localhost:3000'),
   QUEUE_PREFIX: {
     schema: z
@@ -71,6 +93,13 @@ export interface ApiConfig extends CommonConfig {
   /** Waiting jobs, and bytes of their data, beyond which creates are refused. */
   backlog: { jobs: number; bytes: number };
   maxBodyBytes: number;
+  maxConnections: number;
+  /** Idle time after which a connection is closed. */
+  keepAliveMs: number;
+  /** Origins whose pages may call; empty = CORS is off. */
+  corsOrigins: string[];
+  /** Whose `X-Forwarded-For` counts: so many hops, or these networks; empty = nobody's. */
+  trustProxy: number | string[];
   /** Without a slash at its end. */
   publicSiteUrl: string;
 }
@@ -95,6 +124,10 @@ export function loadApiConfig(env = process.env): ApiConfig {
     createWaitMs: read(env, 'CREATE_WAIT_MS'),
     backlog: { jobs: read(env, 'BACKLOG_LIMIT'), bytes: read(env, 'BACKLOG_BYTES') },
     maxBodyBytes: read(env, 'MAX_BODY_BYTES'),
+    maxConnections: read(env, 'MAX_CONNECTIONS'),
+    keepAliveMs: read(env, 'KEEP_ALIVE_MS'),
+    corsOrigins: read(env, 'CORS_ORIGINS'),
+    trustProxy: read(env, 'TRUST_PROXY'),
     publicSiteUrl: read(env, 'PUBLIC_SITE_URL').replace(/\/+$/, ''),
   };
 }

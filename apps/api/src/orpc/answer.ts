@@ -6,6 +6,8 @@ import type { RefusalDetails } from './refusal.js';
 export interface ApiRequest extends IncomingMessage {
   /** The id that all log lines about this request carry. */
   requestId: string;
+  /** Who sent it, as far as trusted proxies say; known once Express has seen it. */
+  ip?: string;
   /** The parsed input, without its envelope. */
   body?: unknown;
   /** Whether the input came as `{"json": …}`, and so must the answer. */

@@ -5,6 +5,7 @@ import { errorBody, type ErrorCode } from '@app/contracts';
 import type { ApiResponse } from './answer.js';
 import { refuse } from './early-refusal.js';
 import { Refusal } from './refusal.js';
+import { STANDING_HEADERS } from './security-headers.js';
 
 const CODES: Record<string, ErrorCode> = {
   HPE_HEADER_OVERFLOW: 'REQUEST_HEADER_FIELDS_TOO_LARGE',
@@ -13,6 +14,9 @@ const CODES: Record<string, ErrorCode> = {
 
 /** The request breaks the rules of HTTP itself. */
 export const NOT_HTTP = new Refusal('BAD_REQUEST', { message: 'The request is not valid HTTP' });
+
+/** Nothing is there, whatever the method. */
+export const NO_SUCH_PATH = new Refusal('NOT_FOUND', { message: 'No such path' });
 
 /** Closing while the client still sends would reset the connection, and it would not see the answer. */
 const LINGER_MS = 2000;
@@ -43,10 +47,21 @@ export class Connections {
 
   /** Listener of the server's `clientError`: answers, and closes the connection. */
   refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
+    this.refuseRest(socket, refusalFor(error));
+  }
+
+  /** Listener of the server's `connect`: this is no proxy, and whom to reach is no path of ours. */
+  refuseTunnel(socket: Duplex): void {
+    // Node has let go of it: without a listener, a client that hangs up would end the process.
+    socket.on('error', () => undefined);
+    this.refuseRest(socket, NO_SUCH_PATH);
+  }
+
+  /** Refuses what comes next on a connection, and closes it. */
+  private refuseRest(socket: Duplex, refusal: Refusal): void {
     // Once its parser has failed, Node reports every further piece of input.
     if (this.closing.has(socket)) return;
     this.closing.add(socket);
-    const refusal = refusalFor(error);
     const response = this.latest.get(socket);
     if (response === undefined) {
       refuseUnborn(socket, refusal);
@@ -75,7 +90,8 @@ function refuseUnborn(socket: Duplex, { code, details }: Refusal): void {
     `HTTP/1.1 ${String(body.status)} ${STATUS_CODES[body.status] ?? ''}`,
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${String(bytes.length)}`,
-    'Cache-Control: no-store',
+    `Date: ${new Date().toUTCString()}`,
+    ...Array.from(STANDING_HEADERS, ([name, value]) => `${name}: ${value}`),
     `X-Request-Id: ${randomUUID()}`,
     'Connection: close',
   ];

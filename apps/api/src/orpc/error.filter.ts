@@ -1,7 +1,7 @@
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import { isDatabaseAway } from '@app/database';
 import type { Logger } from '@app/runtime';
-import { answerError, type ApiResponse } from './answer.js';
+import { answerError, type ApiRequest, type ApiResponse } from './answer.js';
 import { Refusal } from './refusal.js';
 
 /** When a store is away, it is usually back within seconds. */
@@ -14,17 +14,18 @@ export class ErrorFilter implements ExceptionFilter {
 
   catch(error: unknown, host: ArgumentsHost): void {
     const response = host.switchToHttp().getResponse<ApiResponse>();
-    const { code, details } = this.refusalFor(error, response.req.requestId);
+    const { code, details } = this.refusalFor(error, response.req);
     answerError(response, code, details);
   }
 
-  private refusalFor(error: unknown, requestId: string): Refusal {
+  /** What a request is answered for which this was thrown. */
+  refusalFor(error: unknown, { requestId, ip }: ApiRequest): Refusal {
     if (error instanceof Refusal) return error;
     if (isDatabaseAway(error)) {
-      this.logger.warn({ requestId, error: (error as Error).name }, 'MongoDB is away');
+      this.logger.warn({ requestId, ip, error: (error as Error).name }, 'MongoDB is away');
       return AWAY;
     }
-    this.logger.error({ requestId, err: error }, 'unexpected error');
+    this.logger.error({ requestId, ip, err: error }, 'unexpected error');
     return new Refusal('INTERNAL_SERVER_ERROR');
   }
 }

@@ -1,17 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { ApiRequest, ApiResponse } from './answer.js';
-import { NOT_HTTP, type Connections } from './connections.js';
+import { NO_SUCH_PATH, NOT_HTTP, type Connections } from './connections.js';
+import type { CrossOrigin } from './cross-origin.js';
 import { isFullyRead, refuse } from './early-refusal.js';
 import { unwrap } from './envelope.js';
-import { readBody } from './read-body.js';
+import type { ErrorFilter } from './error.filter.js';
+import { GONE, readBody } from './read-body.js';
 import { Refusal } from './refusal.js';
+import { STANDING_HEADERS } from './security-headers.js';
 
 export interface FrontDoorOptions {
   connections: Connections;
   /** The methods of each path that exists, asked for at the first request. */
   routes: () => Map<string, string[]>;
+  /** What becomes of an error that nobody expected. */
+  errors: Pick<ErrorFilter, 'refusalFor'>;
   maxBodyBytes: number;
+  crossOrigin: CrossOrigin;
   /** Whether the process is about to stop: clients are asked to connect anew, to another instance. */
   isDraining: () => boolean;
   /** Goes on with a request that has come through. */
@@ -24,7 +30,7 @@ const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
 /**
  * Takes every request before Nest sees it: refuses unknown paths and other methods, gives the request
- * its id, reads the body. Express would read an oversize body to its end and replace bad UTF-8.
+ * its id and what every answer has, reads the body. Express would read an oversize body to its end and replace bad UTF-8.
  */
 export function frontDoor(options: FrontDoorOptions): RequestListener {
   let routes: Map<string, string[]> | undefined;
@@ -33,24 +39,38 @@ export function frontDoor(options: FrontDoorOptions): RequestListener {
     const response = outgoing as ApiResponse;
     if (!options.connections.admit(response)) return;
     if (options.isDraining()) response.shouldKeepAlive = false;
-    identify(request, response);
-
-    routes ??= options.routes();
-    const methods = routes.get(pathOf(request));
-    if (isHostMissing(request)) refuse(response, NOT_HTTP);
-    else if (methods === undefined) refuse(response, new Refusal('NOT_FOUND', { message: 'No such path' }));
-    else if (!methods.includes(request.method ?? '')) refuseMethod(response, methods);
-    else if (request.method === 'POST') takeBody(response, options);
-    else passWithoutBody(response, options);
+    const giveUp = (error: unknown): void => {
+      refuseFor(error, response, options);
+    };
+    try {
+      identify(request, response, options);
+      routes ??= options.routes();
+      const methods = routes.get(pathOf(request));
+      if (isHostMissing(request)) throw NOT_HTTP;
+      if (methods === undefined) throw NO_SUCH_PATH;
+      if (!methods.includes(request.method ?? '')) refuseMethod(response, methods);
+      else if (request.method === 'POST') takeBody(response, options).catch(giveUp);
+      else passWithoutBody(response, options);
+    } catch (error) {
+      giveUp(error);
+    }
   };
 }
 
-function identify(request: ApiRequest, response: ApiResponse): void {
+/** Whatever breaks before Nest and its filter see the request is answered and logged as there. */
+function refuseFor(error: unknown, response: ApiResponse, { errors }: FrontDoorOptions): void {
+  if (error === GONE) return;
+  const refusal = errors.refusalFor(error, response.req);
+  if (!response.headersSent) refuse(response, refusal);
+}
+
+function identify(request: ApiRequest, response: ApiResponse, { crossOrigin }: FrontDoorOptions): void {
   const given = request.headers['x-request-id'];
   request.requestId = typeof given === 'string' && SANE_REQUEST_ID.test(given) ? given : randomUUID();
   request.url = request.url?.replace(ORIGIN, '') ?? '/';
   response.setHeader('X-Request-Id', request.requestId);
-  response.setHeader('Cache-Control', 'no-store');
+  for (const [name, value] of STANDING_HEADERS) response.setHeader(name, value);
+  crossOrigin(response);
 }
 
 function pathOf({ url = '/' }: IncomingMessage): string {
@@ -83,18 +103,12 @@ function closeIfUnread(response: ApiResponse): void {
   if (!isFullyRead(response.req)) response.shouldKeepAlive = false;
 }
 
-function takeBody(response: ApiResponse, { maxBodyBytes, next }: FrontDoorOptions): void {
-  readBody(response, maxBodyBytes).then(
-    (body) => {
-      // Refused meanwhile, as too slow: what has been answered with an error must not be done.
-      if (response.headersSent) return;
-      const { input, enveloped } = unwrap(body);
-      response.req.body = input;
-      response.req.enveloped = enveloped;
-      next(response.req, response);
-    },
-    (error: unknown) => {
-      if (error instanceof Refusal && !response.headersSent) refuse(response, error);
-    },
-  );
+async function takeBody(response: ApiResponse, { maxBodyBytes, next }: FrontDoorOptions): Promise<void> {
+  const body = await readBody(response, maxBodyBytes);
+  // Refused meanwhile, as too slow: what has been answered with an error must not be done.
+  if (response.headersSent) return;
+  const { input, enveloped } = unwrap(body);
+  response.req.body = input;
+  response.req.enveloped = enveloped;
+  next(response.req, response);
 }

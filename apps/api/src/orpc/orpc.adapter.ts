@@ -1,23 +1,13 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
+import type { ApiConfig } from '@app/runtime';
 import { answer, type ApiResponse } from './answer.js';
 import { Connections } from './connections.js';
+import { crossOrigin } from './cross-origin.js';
+import type { ErrorFilter } from './error.filter.js';
 import { frontDoor, type FrontDoorOptions } from './front-door.js';
+import { createHttpServer, type Patience } from './http-server.js';
 
-/** How long a client may take; a slow one costs one socket and nothing else. */
-export interface Patience {
-  headersMs: number;
-  requestMs: number;
-  checkEveryMs: number;
-  /** Without a byte in either direction; longer than any create waits. */
-  stalledMs?: number;
-}
-
-const PATIENCE: Patience = { headersMs: 10_000, requestMs: 30_000, checkEveryMs: 1000 };
-const STALLED_MS = 150_000;
-/** Longer than the idle time of usual load balancers, which would else race a request against our close. */
-const KEEP_ALIVE_MS = 75_000;
-const MAX_HEADER_BYTES = 16_384;
 /** Since closing began: creates have been answered by then; who is left does not send, or does not read. */
 const CUT_OFF_MS = 7000;
 
@@ -26,11 +16,13 @@ export class OrpcAdapter extends ExpressAdapter {
   private isDraining = false;
 
   constructor(
-    private readonly maxBodyBytes: number,
-    private readonly patience: Patience = PATIENCE,
+    private readonly config: ApiConfig,
+    private readonly errors: ErrorFilter,
+    private readonly patience: Patience | undefined,
   ) {
     super();
     this.disable('x-powered-by');
+    this.set('trust proxy', config.trustProxy);
   }
 
   /** From now on each answer closes its connection: clients connect anew, to another instance. */
@@ -39,33 +31,18 @@ export class OrpcAdapter extends ExpressAdapter {
   }
 
   override initHttpServer(): void {
-    const { patience } = this;
+    const { config, errors, patience } = this;
     const connections = new Connections();
     const listener = frontDoor({
       connections,
-      maxBodyBytes: this.maxBodyBytes,
+      errors,
+      maxBodyBytes: config.maxBodyBytes,
+      crossOrigin: crossOrigin(config.corsOrigins),
       isDraining: () => this.isDraining,
       routes: () => this.routes(),
       next: this.getInstance<FrontDoorOptions['next']>(),
     });
-    const limits = {
-      headersTimeout: patience.headersMs,
-      requestTimeout: patience.requestMs,
-      connectionsCheckingInterval: patience.checkEveryMs,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      maxHeaderSize: MAX_HEADER_BYTES,
-      // Node's own refusals have no body: a missing host, like an unknown Expect, is left to the front door.
-      requireHostHeader: false,
-    };
-    const server = createServer(limits, listener).setTimeout(patience.stalledMs ?? STALLED_MS);
-    const asUsual: RequestListener = (request, response) => {
-      server.emit('request', request, response);
-    };
-    server.on('checkContinue', asUsual).on('checkExpectation', asUsual);
-    server.on('clientError', (error, socket) => {
-      connections.refuse(error, socket);
-    });
-    this.httpServer = server;
+    this.httpServer = createHttpServer({ listener, connections, config, patience });
   }
 
   override reply(response: ApiResponse, body: unknown, status?: number): void {

@@ -3,12 +3,16 @@ import { parseExactJson } from '@app/contracts';
 import type { ApiResponse } from './answer.js';
 import { Refusal } from './refusal.js';
 
+/** The client has gone, or was too slow: nobody is left to be answered. */
+export const GONE = new Error('the client has gone');
+
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Reads and parses the body of a request. No body and no Content-Type is the empty object.
  *
  * @throws Refusal when it is not JSON in UTF-8 of at most `maxBytes`; what is too large is not read to its end
+ * @throws {@link GONE}
  */
 export async function readBody(response: ApiResponse, maxBytes: number): Promise<unknown> {
   const { req: request } = response;
@@ -55,8 +59,9 @@ function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> 
     request.once('end', () => {
       resolve(Buffer.concat(chunks, length));
     });
-    // The client has gone, or was too slow: nobody is left to be answered.
-    request.once('error', reject);
+    request.once('error', () => {
+      reject(GONE);
+    });
   });
 }
 

@@ -1,0 +1,51 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { ApiConfig } from '@app/runtime';
+import type { Connections } from './connections.js';
+
+/** How long a client may take; a slow one costs one socket and nothing else. */
+export interface Patience {
+  headersMs: number;
+  requestMs: number;
+  checkEveryMs: number;
+  /** Without a byte in either direction; longer than any create waits. */
+  stalledMs?: number;
+}
+
+const PATIENCE: Patience = { headersMs: 10_000, requestMs: 30_000, checkEveryMs: 1000 };
+const STALLED_MS = 150_000;
+const MAX_HEADER_BYTES = 16_384;
+
+export interface HttpServerOptions {
+  listener: RequestListener;
+  connections: Connections;
+  config: Pick<ApiConfig, 'keepAliveMs' | 'maxConnections'>;
+  patience: Patience | undefined;
+}
+
+/** Node's server within our limits; whatever it would refuse by itself, {@link Connections} answers. */
+export function createHttpServer({ listener, connections, config, patience = PATIENCE }: HttpServerOptions): Server {
+  const limits = {
+    headersTimeout: patience.headersMs,
+    requestTimeout: patience.requestMs,
+    connectionsCheckingInterval: patience.checkEveryMs,
+    keepAliveTimeout: config.keepAliveMs,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    // Node's own refusals have no body: a missing host, like an unknown Expect, is left to the front door.
+    requireHostHeader: false,
+  };
+  const server = createServer(limits, listener).setTimeout(patience.stalledMs ?? STALLED_MS);
+  server.maxConnections = config.maxConnections;
+  // They are limited in bytes: those beyond a count would be dropped without a word, an Idempotency-Key among them.
+  server.maxHeadersCount = 0;
+  const asUsual: RequestListener = (request, response) => {
+    server.emit('request', request, response);
+  };
+  server.on('checkContinue', asUsual).on('checkExpectation', asUsual);
+  server.on('clientError', (error, socket) => {
+    connections.refuse(error, socket);
+  });
+  server.on('connect', (_request, socket) => {
+    connections.refuseTunnel(socket);
+  });
+  return server;
+}

@@ -1,0 +1,254 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { ErrorBody } from '@app/contracts';
+import { Connections } from '../apps/api/src/orpc/connections.js';
+import { frontDoor } from '../apps/api/src/orpc/front-door.js';
+import { Refusal } from '../apps/api/src/orpc/refusal.js';
+import { ApiClient } from './support/api-client.js';
+import { expectError } from './support/errors.js';
+import { eventually } from './support/eventually.js';
+import { validInput } from './support/items.js';
+import { endProcesses, ServiceProcess } from './support/processes.js';
+import { RawConnection } from './support/raw-connection.js';
+import { freshEnvironment, startService, type Service } from './support/service.js';
+
+const GET_ALL = '/api/orpc/items/getAll';
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+const SHOP = 'https://shop.example';
+const PREFLIGHT = {
+  'Access-Control-Request-Method': 'POST',
+  'Access-Control-Request-Headers': 'content-type,idempotency-key',
+};
+const REQUEST = `POST ${GET_ALL} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`;
+
+const corsOf = (headers: Headers): Record<string, string> =>
+  Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-')));
+
+describe('every answer', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService({ worker: false });
+  });
+  afterAll(() => service.stop());
+
+  it.each([
+    [200, 'POST', GET_ALL, '{}'],
+    [400, 'POST', GET_ALL, '{'],
+    [404, 'POST', '/nowhere', '{}'],
+    [405, 'GET', GET_ALL, null],
+    [204, 'OPTIONS', GET_ALL, null],
+    [200, 'GET', '/health/ready', null],
+  ])('has what keeps browsers from misusing it: %i of %s %s', async (status, method, path, body) => {
+    const answer = await service.api.request(path, { method, body, headers: JSON_TYPE });
+    expect(answer.status).toBe(status);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'cache-control': 'no-store',
+      'content-security-policy':
+        "default-src 'none';base-uri 'none';connect-src 'self';font-src 'self';form-action 'none';" +
+        "frame-ancestors 'none';img-src 'self' data:;script-src 'self';style-src 'self' 'unsafe-inline'",
+      'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-resource-policy': 'same-origin',
+      'referrer-policy': 'no-referrer',
+      'strict-transport-security': 'max-age=31536000',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+    });
+  });
+
+  it('has no tag by which it could be cached', async () => {
+    const { headers } = await service.api.call('getAll', {}, { 'If-None-Match': '*' });
+    expect(headers.get('etag')).toBeNull();
+  });
+
+  it('is for pages of no other origin, unless that is configured', async () => {
+    for (const method of ['POST', 'OPTIONS']) {
+      const { headers } = await service.api.request(GET_ALL, { method, headers: { Origin: SHOP, ...PREFLIGHT } });
+      expect([corsOf(headers), headers.get('vary')]).toEqual([{}, null]);
+    }
+  });
+});
+
+describe('CORS_ORIGINS', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService({ env: { CORS_ORIGINS: `http://localhost:5173,${SHOP}` } });
+  });
+  afterAll(() => service.stop());
+
+  const exposed = 'X-Request-Id,Idempotency-Replayed,Preference-Applied,Retry-After,Allow';
+
+  it('lets their pages ask whether they may', async () => {
+    const { status, headers, body } = await service.api.request(GET_ALL, {
+      method: 'OPTIONS',
+      headers: { Origin: SHOP, ...PREFLIGHT },
+    });
+    expect([status, body, headers.get('allow')]).toEqual([204, undefined, 'POST, OPTIONS']);
+    expect(corsOf(headers)).toEqual({
+      'access-control-allow-origin': SHOP,
+      'access-control-allow-methods': 'GET,HEAD,POST',
+      'access-control-allow-headers': 'content-type,idempotency-key',
+      'access-control-expose-headers': exposed,
+      'access-control-max-age': '7200',
+    });
+    expect(headers.get('vary')).toBe('Origin, Access-Control-Request-Headers');
+  });
+
+  it.each([
+    [200, '/api/orpc/items/create', JSON.stringify(validInput())],
+    [400, GET_ALL, '{'],
+    [404, '/nowhere', '{}'],
+    [413, GET_ALL, ' '.repeat(1_100_000)],
+  ])('lets their pages read an answer, and our headers with it: %i', async (status, path, body) => {
+    const answer = await service.api.post(path, body, { ...JSON_TYPE, Origin: SHOP });
+    expect(answer.status).toBe(status);
+    expect(corsOf(answer.headers)).toEqual({
+      'access-control-allow-origin': SHOP,
+      'access-control-expose-headers': exposed,
+    });
+    expect(answer.headers.get('vary')).toBe('Origin');
+  });
+
+  it.each(['https://evil.example', `${SHOP}.evil.example`, `${SHOP}:8443`, 'http://shop.example', 'null'])(
+    'lets nobody else: %s',
+    async (origin) => {
+      for (const method of ['POST', 'OPTIONS']) {
+        const { headers } = await service.api.request(GET_ALL, { method, headers: { Origin: origin, ...PREFLIGHT } });
+        expect(headers.get('access-control-allow-origin')).toBeNull();
+        expect(headers.get('vary')).toContain('Origin');
+      }
+    },
+  );
+
+  it('leaves the other methods as they are', async () => {
+    const { status } = await service.api.request(GET_ALL, { method: 'PUT', headers: { Origin: SHOP } });
+    expect(status).toBe(405);
+    const unknown = await service.api.request('/nowhere', {
+      method: 'OPTIONS',
+      headers: { Origin: SHOP, ...PREFLIGHT },
+    });
+    expect(unknown.status).toBe(404);
+  });
+});
+
+describe('connections', () => {
+  let service: Service;
+  const open: RawConnection[] = [];
+  beforeAll(async () => {
+    service = await startService({ worker: false, env: { MAX_CONNECTIONS: '5', KEEP_ALIVE_MS: '1000' } });
+  });
+  afterEach(() => {
+    for (const connection of open.splice(0)) connection.hangUp();
+  });
+  afterAll(() => service.stop());
+
+  const connect = async (): Promise<RawConnection> => {
+    const connection = await RawConnection.open(service.api.base);
+    open.push(connection);
+    return connection;
+  };
+
+  it('are kept for the next request, and closed when idle for as long as is said', async () => {
+    const connection = await connect();
+    for (let i = 0; i < 3; i += 1) {
+      const { status, headers } = await connection.send(REQUEST).answer();
+      expect([status, headers.get('connection'), headers.get('keep-alive')]).toEqual([200, 'keep-alive', 'timeout=1']);
+    }
+    const since = Date.now();
+    expect(await connection.rest()).toBe('');
+    expect(Date.now() - since).toBeGreaterThan(800);
+    expect(connection.wasReset).toBe(false);
+  });
+
+  it('keep every header, however many there are', async () => {
+    const many = Array.from({ length: 2500 }, () => 'a:\r\n').join('');
+    const connection = await connect();
+    const answer = connection
+      .send(REQUEST.replace('Content-Length', `${many}X-Request-Id: last\r\nContent-Length`))
+      .answer();
+    expect((await answer).headers.get('x-request-id')).toBe('last');
+  });
+
+  it('are no tunnels: CONNECT is answered 404', async () => {
+    const connection = await connect();
+    connection.send(`${REQUEST}CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n`);
+    expect((await connection.answer()).status).toBe(200);
+    expectError(await connection.answer<ErrorBody>(), 404, 'NOT_FOUND');
+    expect(await connection.rest()).toBe('');
+  });
+
+  it('survive whoever asks for a tunnel behind a slow request, and leaves', async () => {
+    const body = JSON.stringify(validInput());
+    const head = `POST /api/orpc/items/create HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nPrefer: wait=1\r\n`;
+    const create = `${head}Content-Length: ${String(body.length)}\r\n\r\n${body}`;
+    const [leaving, staying] = [await connect(), await connect()];
+    leaving.send(`${create}CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n`);
+    expect((await staying.send(REQUEST).answer()).status).toBe(200);
+    leaving.hangUp();
+    // Answered later than the one that nobody waits for.
+    expect((await staying.send(create).answer()).status).toBe(504);
+    expect((await staying.send(REQUEST).answer()).status).toBe(200);
+  });
+
+  it('beyond MAX_CONNECTIONS are closed at once, until one has left', async () => {
+    const held = await Promise.all(Array.from({ length: 5 }, connect));
+    for (const connection of held) expect((await connection.send(REQUEST).answer()).status).toBe(200);
+    const late = await connect();
+    expect(await late.rest()).toBe('');
+    held[0]?.hangUp();
+    await eventually(async () => {
+      expect((await (await connect()).send(REQUEST).answer()).status).toBe(200);
+    });
+  });
+});
+
+describe('TRUST_PROXY', () => {
+  afterAll(endProcesses);
+
+  it.each([
+    ['', '127.0.0.1'],
+    ['loopback', '203.0.113.7'],
+    ['2', '198.51.100.1'],
+  ])('%j says who it was in the log: %s', async (TRUST_PROXY, ip) => {
+    // Nothing listens there: a read is refused, which is a line of the log.
+    const MONGODB_URI = 'mongodb://127.0.0.1:1/?replicaSet=rs0';
+    const api = ServiceProcess.start('api', { ...freshEnvironment({ TRUST_PROXY }), MONGODB_URI, LOG_LEVEL: 'info' });
+    const { status } = await (
+      await api.client()
+    ).call('getAll', {}, { 'X-Forwarded-For': '198.51.100.1, 203.0.113.7' });
+    expect(status).toBe(503);
+    expect(await api.logged('MongoDB is away')).toMatchObject({ ip });
+    await api.end('SIGKILL');
+  });
+});
+
+describe('a fault before Nest sees the request', () => {
+  it.each(['GET', 'POST'])('is a 500 like any other: %s', async (method) => {
+    const seen: unknown[] = [];
+    const fault = new Error('secret');
+    const server = createServer(
+      frontDoor({
+        connections: new Connections(),
+        errors: {
+          refusalFor: (error) => {
+            seen.push(error);
+            return new Refusal('INTERNAL_SERVER_ERROR');
+          },
+        },
+        maxBodyBytes: 1024,
+        crossOrigin: () => undefined,
+        isDraining: () => false,
+        routes: () => new Map([['/', ['GET', 'POST']]]),
+        next: () => {
+          throw fault;
+        },
+      }),
+    ).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const answer = await new ApiClient(`http://127.0.0.1:${String(port)}`).request<ErrorBody>('/', { method });
+    server.close();
+    expectError(answer, 500, 'INTERNAL_SERVER_ERROR');
+    expect(seen).toEqual([fault]);
+  });
+});
