@@ -1,6 +1,6 @@
-// `npm run bench -- create [--quick] [--only ROW]… [--keyed] [--lean-peers]`, `npm run bench -- soak [--quick]`: the
-// project's own benchmarks, from a bare checkout. What is being done goes to stderr, the tables for the README to
-// stdout; a missed "must" is exit code 1.
+// The project's own benchmarks, from a bare checkout: `npm run bench -- create [--quick] [--only ROW]… [--keyed]
+// [--lean-peers]`, `npm run bench -- http [--quick]`, `npm run bench -- soak [--quick]`. What is being done goes to
+// stderr, the tables for the README to stdout; a missed "must" is exit code 1.
 //
 //   --quick       fewer and shorter rounds: under two minutes instead of ten, and noisier
 //   --only        one group of rows, may be repeated: creates-64, creates-256, always-64, always-256, burst, single
@@ -14,7 +14,7 @@ import { launch } from '../tools/processes/launcher.mjs';
 import { Steps, StepError } from '../tools/steps.mjs';
 
 const INTERRUPTED = 130;
-const BENCHMARKS = ['create', 'soak'];
+const BENCHMARKS = ['create', 'http', 'soak'];
 
 await launch(
   new Steps(process.stderr),

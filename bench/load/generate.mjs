@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { closedLoop, openLoop } from './loops.mjs';
-import { createRequests } from './requests.mjs';
+import { createRequests, readRequests } from './requests.mjs';
 import { Tally } from './tally.mjs';
 
 /**
@@ -13,6 +13,7 @@ import { Tally } from './tally.mjs';
  * @property {boolean} [keyed] whether creates have an Idempotency-Key
  * @property {{connections: number, warmUpMs: number, ms: number}} [steady] creates in a closed loop
  * @property {{connections: number, rate: number, count: number}} [burst] creates in an open loop
+ * @property {{id: string, connections: number, warmUpMs: number, ms: number}} [readLoop] getById in a closed loop
  * @property {{id: string, rate: number, ms?: number}} [reads] getById in an open loop, for so long or through the burst
  */
 
@@ -26,16 +27,24 @@ const next = createRequests(port, spec);
 // What starting a process takes is not what a request takes.
 const started = process.cpuUsage();
 
-const readers = spec.reads ? await startReaders(spec.reads) : undefined;
-const creates = await (spec.steady ? steady(spec.steady) : spec.burst ? burst(spec.burst) : delay(spec.reads.ms));
-const report = { creates, reads: await readers?.stop() };
+const report = await (spec.readLoop ? readLoop(spec.readLoop) : createsAndReads(spec));
 const { user, system } = process.cpuUsage(started);
 process.stdout.write(JSON.stringify({ ...report, cpuMs: (user + system) / 1000 }));
 
-async function steady({ connections, warmUpMs, ms }) {
+async function readLoop(loop) {
+  return { reads: await steady(loop, readRequests(port, loop.id)) };
+}
+
+async function createsAndReads({ steady: loop, burst: wave, reads }) {
+  const readers = reads ? await startReaders(reads) : undefined;
+  const creates = await (loop ? steady(loop, next) : wave ? burst(wave) : delay(reads.ms));
+  return { creates, reads: await readers?.stop() };
+}
+
+async function steady({ connections, warmUpMs, ms }, requests) {
   const measureFrom = performance.now() + warmUpMs;
   const tally = new Tally({ measureFrom, measureUntil: measureFrom + ms });
-  await closedLoop(port, { connections, next, tally });
+  await closedLoop(port, { connections, next: requests, tally });
   return tally.report();
 }
 

@@ -1,0 +1,111 @@
+import { deepStrictEqual } from 'node:assert';
+import { loadavg } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { ROOT } from '../tools/checkout/root.mjs';
+import { untilReady } from '../tools/embedded/readiness.mjs';
+import { anyFreePort } from '../tools/processes/ports.mjs';
+import { runCommand } from '../tools/start/services.mjs';
+import { Databases } from './databases.mjs';
+import { Meter } from './meter.mjs';
+import { figuresTable, machine } from './report.mjs';
+import { interleave, median, ratios } from './rounds.mjs';
+import { isMet, TIMES } from './rows.mjs';
+
+const FULL = { rounds: 15, warmUpMs: 500, ms: 3000, heatMs: 5000 };
+const QUICK = { rounds: 9, warmUpMs: 200, ms: 1000, heatMs: 2000 };
+const CONNECTIONS = 64;
+const SCRIPTS = {
+  whole: fileURLToPath(new URL('../dist/apps/api/src/main.js', import.meta.url)),
+  bare: fileURLToPath(new URL('./http-bare.mjs', import.meta.url)),
+};
+
+/**
+ * What the way in costs the hot path: getById of the API as it is, against the same modules without it.
+ * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
+ * @param {{quick: boolean}} options
+ * @returns {Promise<{text: string, passed: boolean}>} Markdown, and whether the "must" is met
+ */
+export async function runBenchmark(launcher, { quick }) {
+  const [loadBefore] = loadavg();
+  const size = quick ? QUICK : FULL;
+  const databases = await Databases.start(launcher);
+  const versions = await databases.versions();
+  const subjects = await startSubjects(launcher, databases);
+  const meter = new Meter(launcher, databases, { keyed: false });
+  const read = (name, { warmUpMs, ms }) => {
+    const subject = subjects[name];
+    return meter.measure(subject, { readLoop: { id: subject.itemId, connections: CONNECTIONS, warmUpMs, ms } });
+  };
+  const names = Object.keys(subjects);
+  await launcher.steps.run('warm-up', async () => {
+    for (const name of names) await read(name, { warmUpMs: 0, ms: size.heatMs });
+  });
+  const results = await launcher.steps.run('rounds', () => interleave(names, size.rounds, (name) => read(name, size)));
+  await databases.close();
+
+  const rows = figures(results);
+  const notes = `${size.rounds} interleaved rounds of ${size.ms / 1000} s; a ratio is taken in each round. Load average before: ${loadBefore.toFixed(1)}.`;
+  return { text: [`${machine(versions)}.`, notes, figuresTable(rows)].join('\n\n'), passed: rows.every(isMet) };
+}
+
+function figures({ whole, bare }) {
+  const row = (figure, of, unit, demands) => {
+    const [ours, theirs] = [whole.map(of), bare.map(of)];
+    const note = `${median(ours).toFixed(0)} to ${median(theirs).toFixed(0)} ${unit}`;
+    return { figure, ...TIMES, values: ratios(ours, theirs), note, ...demands };
+  };
+  return [
+    row(`getById/s, ${CONNECTIONS} connections, against the bare API`, ({ reads }) => reads.perSecond, 'a second', {
+      better: 'more',
+      must: 0.95,
+      aim: 0.97,
+    }),
+    row('CPU of the API a request, against the bare API', cpuMicroseconds, 'µs', { better: 'less', aim: 1.05 }),
+  ];
+}
+
+function cpuMicroseconds({ cpuMs, reads }) {
+  return (cpuMs.api * 1000) / reads.answers[200];
+}
+
+/** Both on one database with the demo catalogue; what they are asked for is looked at before. */
+async function startSubjects(launcher, databases) {
+  const env = {
+    ...process.env,
+    NODE_ENV: 'production',
+    LOG_LEVEL: 'warn',
+    HOST: '127.0.0.1',
+    MONGODB_URI: databases.uriOf('http'),
+    REDIS_URL: databases.redisUrl,
+    DEMO_CATALOGUE: 'on',
+  };
+  for (const command of ['setup', 'demo']) await runCommand(launcher, command, env);
+  const subjects = {};
+  for (const name of Object.keys(SCRIPTS)) subjects[name] = await startSubject(launcher, name, env);
+  const [{ id: itemId }] = await call(subjects.whole.port, 'getAll', { pageSize: 1 });
+  for (const subject of Object.values(subjects)) subject.itemId = itemId;
+  const [one, other] = await Promise.all(
+    Object.values(subjects).map(({ port }) => call(port, 'getById', { id: itemId })),
+  );
+  deepStrictEqual(one, other);
+  return subjects;
+}
+
+async function startSubject(launcher, name, env) {
+  const port = await anyFreePort();
+  const onLine = (line) => launcher.steps.say(`[${name}] ${line}`);
+  const options = { env: { ...env, PORT: String(port) }, cwd: ROOT, onLine };
+  const child = launcher.start(name, process.execPath, [SCRIPTS[name]], options);
+  await untilReady(child, async () => (await fetch(`http://127.0.0.1:${port}/health/ready`)).ok);
+  launcher.watch(child);
+  return { title: name, port, pids: { api: child.identity.pid }, countItems: async () => 0 };
+}
+
+async function call(port, operation, body) {
+  const answer = await fetch(`http://127.0.0.1:${port}/api/orpc/items/${operation}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return answer.json();
+}
