@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { connect as connectTo, type AddressInfo, type Socket } from 'node:net';
 import type { ErrorBody } from '@app/contracts';
 import { Connections } from '../apps/api/src/orpc/connections.js';
 import { frontDoor } from '../apps/api/src/orpc/front-door.js';
@@ -8,7 +8,7 @@ import { Refusal } from '../apps/api/src/orpc/refusal.js';
 import { ApiClient } from './support/api-client.js';
 import { expectError } from './support/errors.js';
 import { eventually } from './support/eventually.js';
-import { validInput } from './support/items.js';
+import { record, store, validInput } from './support/items.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
 import { RawConnection } from './support/raw-connection.js';
 import { freshEnvironment, startService, type Service } from './support/service.js';
@@ -21,6 +21,8 @@ const PREFLIGHT = {
   'Access-Control-Request-Headers': 'content-type,idempotency-key',
 };
 const REQUEST = `POST ${GET_ALL} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`;
+
+jest.setTimeout(20_000);
 
 const corsOf = (headers: Headers): Record<string, string> =>
   Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-')));
@@ -199,6 +201,38 @@ describe('connections', () => {
     await eventually(async () => {
       expect((await (await connect()).send(REQUEST).answer()).status).toBe(200);
     });
+  });
+});
+
+describe('a client that does not read its answer', () => {
+  let service: Service;
+  beforeAll(async () => {
+    const patience = { headersMs: 10_000, requestMs: 10_000, checkEveryMs: 100, stalledMs: 300 };
+    // One connection, so that it shows when it is free again.
+    service = await startService({ worker: false, patience, env: { MAX_CONNECTIONS: '1', KEEP_ALIVE_MS: '1000' } });
+  });
+  afterAll(() => service.stop());
+
+  const ask = async (): Promise<Socket> => {
+    const { hostname, port } = new URL(service.api.base);
+    const socket = connectTo({ host: hostname, port: Number(port) });
+    socket.write(REQUEST);
+    await once(socket, 'data', { signal: AbortSignal.timeout(1000) });
+    return socket.pause();
+  };
+
+  it('has its socket for a while, and nothing else', async () => {
+    const description = 'x'.repeat(500_000);
+    await store(service.database, ...Array.from({ length: 50 }, () => record({ description })));
+    const stalling = await eventually(ask);
+    expect(await (await RawConnection.open(service.api.base)).rest()).toBe('');
+    const other = await eventually(ask);
+    other.destroy();
+    let received = 0;
+    stalling.on('data', (chunk: Buffer) => (received += chunk.length)).on('error', () => undefined);
+    stalling.resume();
+    await once(stalling, 'close');
+    expect(received).toBeLessThan(20_000_000);
   });
 });
 
