@@ -118,6 +118,7 @@ describe('a client that', () => {
       ['a path without a slash', 'GET health/live HTTP/1.1\r\nHost: x\r\n\r\n'],
       ['a header without a colon', `${POST}nonsense\r\n\r\n`],
       ['a NUL in a header', `${POST}X-Y: a\0b\r\n\r\n`],
+      ['two hosts', `${POST}Content-Length: 2\r\nhost: y\r\n\r\n{}`],
       ['no host', `POST ${GET_ALL} HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`],
     ])('is answered 400: %s', async (_, bytes) => {
       const connection = await send(bytes);

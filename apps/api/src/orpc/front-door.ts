@@ -46,7 +46,7 @@ export function frontDoor(options: FrontDoorOptions): RequestListener {
       identify(request, response, options);
       routes ??= options.routes();
       const methods = routes.get(pathOf(request));
-      if (isHostMissing(request)) throw NOT_HTTP;
+      if (isHostWrong(request)) throw NOT_HTTP;
       if (methods === undefined) throw NO_SUCH_PATH;
       if (!methods.includes(request.method ?? '')) refuseMethod(response, methods);
       else if (request.method === 'POST') takeBody(response, options).catch(giveUp);
@@ -78,8 +78,12 @@ function pathOf({ url = '/' }: IncomingMessage): string {
   return path;
 }
 
-function isHostMissing({ httpVersion, headers }: IncomingMessage): boolean {
-  return httpVersion === '1.1' && headers.host === undefined;
+/** None, or more than one (RFC 9112, 3.2): Node would silently take the first. */
+function isHostWrong({ httpVersion, headers, rawHeaders }: IncomingMessage): boolean {
+  if (headers.host === undefined) return httpVersion === '1.1';
+  const isHost = (name: string, index: number): boolean =>
+    index % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host';
+  return rawHeaders.findIndex(isHost) !== rawHeaders.findLastIndex(isHost);
 }
 
 function refuseMethod(response: ApiResponse, methods: string[]): void {
