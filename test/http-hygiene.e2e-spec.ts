@@ -49,7 +49,6 @@ describe('every answer', () => {
       'content-security-policy':
         "default-src 'none';base-uri 'none';connect-src 'self';font-src 'self';form-action 'none';" +
         "frame-ancestors 'none';img-src 'self' data:;script-src 'self';style-src 'self' 'unsafe-inline'",
-      'cross-origin-opener-policy': 'same-origin',
       'cross-origin-resource-policy': 'same-origin',
       'referrer-policy': 'no-referrer',
       'strict-transport-security': 'max-age=31536000',

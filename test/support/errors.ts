@@ -4,7 +4,6 @@ import type { Answer } from './api-client.js';
 const FORM_HEADERS = ['cache-control', 'connection', 'content-length', 'content-type', 'date', 'x-request-id'];
 const SECURITY_HEADERS = [
   'content-security-policy',
-  'cross-origin-opener-policy',
   'cross-origin-resource-policy',
   'referrer-policy',
   'strict-transport-security',

@@ -1,15 +1,3 @@
-/** The browser itself sees to it that no request leaves the host; Swagger UI writes styles into its elements. */
-export const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
 /** The docs page; its paths are relative, for a service behind a path of a proxy. */
 export const PAGE = `<!doctype html>
 <html lang="en">

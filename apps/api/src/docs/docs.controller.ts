@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Controller, Get, Res } from '@nestjs/common';
 import swaggerUiFolder from 'swagger-ui-dist/absolute-path.js';
 import type { ApiResponse } from '../orpc/answer.js';
-import { CONTENT_SECURITY_POLICY, PAGE, PAGE_SCRIPT } from './docs-page.js';
+import { PAGE, PAGE_SCRIPT } from './docs-page.js';
 import { OPENAPI } from './openapi.js';
 
 /** The OpenAPI document and a page that shows it; everything comes from this process. */
@@ -16,7 +16,6 @@ export class DocsController {
 
   @Get('docs')
   page(@Res() response: ApiResponse): void {
-    response.setHeader('Content-Security-Policy', CONTENT_SECURITY_POLICY);
     send(response, 'text/html', PAGE);
   }
 
@@ -47,6 +46,5 @@ function swaggerUi(file: string): Promise<Buffer> {
 
 function send(response: ApiResponse, type: string, body: string | Buffer): void {
   response.setHeader('Content-Type', type.startsWith('text/') ? `${type}; charset=utf-8` : type);
-  response.setHeader('X-Content-Type-Options', 'nosniff');
   response.end(body);
 }

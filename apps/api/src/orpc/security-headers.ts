@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import helmet from 'helmet';
 
 /**
- * Answers are data, never pages; the one page there may be, the API's documentation, has scripts of its own
+ * Answers are data, never pages; the one page, the API's documentation, has scripts of its own
  * origin, and styles in its markup. Who terminates TLS decides for the domains below its own.
  */
 const middleware = helmet({
@@ -23,6 +23,8 @@ const middleware = helmet({
   },
   strictTransportSecurity: { includeSubDomains: false },
   xFrameOptions: { action: 'deny' },
+  // Browsers complain of it where there is no TLS, and no page here opens another.
+  crossOriginOpenerPolicy: false,
   // For browsers that are gone, or for pages that load others.
   originAgentCluster: false,
   xDnsPrefetchControl: false,
