@@ -8,12 +8,6 @@ export interface BacklogLimits {
   bytes: number;
 }
 
-/** Why nothing more may be queued now, and in how many seconds it is worth trying again. */
-export interface Overload {
-  reason: 'backlog' | 'memory' | 'wait';
-  retryAfterS: number;
-}
-
 interface Sample {
   at: number;
   /** Jobs that could be taken at once. */
@@ -62,21 +56,18 @@ export class Backlog {
   ) {}
 
   /**
-   * Why a create must be refused now, or undefined: then it counts at once, not only from the next
-   * look on. `waitMs` is how long its client waits for the item; one that does not wait is not
-   * refused for a queue that is slow.
+   * In how many seconds it is worth trying again, where a create must be refused now. One that is admitted (undefined)
+   * counts at once, not only from the next look on. `waitMs` is how long its client waits for the item; one that does
+   * not wait is not refused for a queue that is slow.
    *
    * @throws when Redis does not answer
    */
-  async admit(waitMs: number | undefined): Promise<Overload | undefined> {
+  async admit(waitMs: number | undefined): Promise<number | undefined> {
     const { waiting, jobs, bytes, memory } = await this.current();
     const drainMs = this.drainMs(waiting + this.added);
-    const retryAfterS = Math.min(MAX_RETRY_AFTER_S, Math.max(1, Math.ceil((drainMs ?? 1000) / 1000)));
-    if (jobs + this.added >= this.limits.jobs || bytes >= this.limits.bytes) {
-      return { reason: 'backlog', retryAfterS };
-    }
-    if (memory > MEMORY_LIMIT) return { reason: 'memory', retryAfterS };
-    if (waitMs !== undefined && drainMs !== undefined && drainMs > waitMs) return { reason: 'wait', retryAfterS };
+    const isFull = jobs + this.added >= this.limits.jobs || bytes >= this.limits.bytes || memory > MEMORY_LIMIT;
+    const isTooSlow = waitMs !== undefined && drainMs !== undefined && drainMs > waitMs;
+    if (isFull || isTooSlow) return Math.min(MAX_RETRY_AFTER_S, Math.max(1, Math.ceil((drainMs ?? 1000) / 1000)));
     this.added += 1;
     return undefined;
   }

@@ -1,4 +1,4 @@
-export type { BacklogLimits, Overload } from './backlog.js';
+export type { BacklogLimits } from './backlog.js';
 export type { BatchOutcomes } from './batch-worker.js';
 export * from './create-queue.js';
 export * from './job-worker.js';

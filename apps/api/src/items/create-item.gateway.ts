@@ -89,8 +89,8 @@ export class CreateItemGateway {
       const earlier = terms.isKeyed ? await this.joinEarlier(request) : 'none';
       if (earlier === 'joined') pending.queuedAt = Date.now();
       if (earlier !== 'none') return earlier === 'joined' ? undefined : earlier;
-      const overload = await this.queue.backlog.admit(terms.respondAsync ? undefined : terms.waitMs);
-      if (overload !== undefined) return { kind: 'refused', retryAfterS: overload.retryAfterS };
+      const retryAfterS = await this.queue.backlog.admit(terms.respondAsync ? undefined : terms.waitMs);
+      if (retryAfterS !== undefined) return { kind: 'refused', retryAfterS };
     } catch {
       // A store did not answer, and nothing has been queued yet.
       return REFUSED;
