@@ -1,5 +1,5 @@
 import type { ChainableCommander } from 'ioredis';
-import { reconnectAfterSilence, type RedisConnection } from './redis.js';
+import type { RedisConnection } from './redis.js';
 
 export interface BacklogLimits {
   /** Waiting jobs, failed ones included. */
@@ -97,7 +97,6 @@ export class Backlog {
       const waiting = wait.count + prioritized.count;
       this.sample = { at, waiting, jobs, bytes, completed, memory: memoryShare(info) };
     } catch (error) {
-      reconnectAfterSilence(this.redis, error);
       this.added += added;
       throw error;
     }

@@ -3,7 +3,7 @@ import { Queue } from 'bullmq';
 import { ReplyError } from 'ioredis';
 import { Backlog, type BacklogLimits } from './backlog.js';
 import { CREATE_JOB_OPTIONS, CREATE_QUEUE, keyPrefix } from './queue-settings.js';
-import { gatherWrites, reconnectAfterSilence, redisAnswers, type RedisConnection } from './redis.js';
+import { gatherWrites, redisAnswers, type RedisConnection } from './redis.js';
 
 /** What became of an attempt to queue a job: `refused` is certain, after `unknown` it may be queued. */
 export type Enqueued = 'queued' | 'refused' | 'unknown';
@@ -90,7 +90,6 @@ export class CreateQueue {
       await queueing;
       return 'queued';
     } catch (error) {
-      reconnectAfterSilence(this.redis, error);
       return wasNeverRun(error) ? 'refused' : 'unknown';
     }
   }

@@ -53,6 +53,25 @@ describe('a worker that takes jobs in batches', () => {
       expect(await queue.getJobCounts()).toMatchObject(counts);
     });
 
+  /** Starts the worker, which then has the job in hand until it is told that its batch is done. */
+  const beginWith = async (name: string): Promise<() => void> => {
+    let done = (): void => undefined;
+    work = () =>
+      new Promise((resolve) => {
+        done = () => {
+          resolve([]);
+        };
+      });
+    worker.start();
+    await add(name);
+    await eventually(() => {
+      expect(batches).toEqual([[name]]);
+    });
+    return () => {
+      done();
+    };
+  };
+
   it('takes what waits together, up to its concurrency, in the order in which it was added', async () => {
     await add('a', 'b', 'c', 'd', 'e', 'f');
     worker.start();
@@ -64,22 +83,13 @@ describe('a worker that takes jobs in batches', () => {
   });
 
   it('waits for the first job, and takes along what comes while a batch is worked on', async () => {
-    let done: (outcomes: BatchOutcomes) => void = () => undefined;
-    work = () =>
-      new Promise((resolve) => {
-        done = resolve;
-      });
-    worker.start();
-    await add('a');
-    await eventually(() => {
-      expect(batches).toEqual([['a']]);
-    });
+    const done = await beginWith('a');
     await add('b', 'c');
-    done([]);
+    done();
     await eventually(() => {
       expect(batches).toEqual([['a'], ['b', 'c']]);
     });
-    done([]);
+    done();
     await expectCounts({ completed: 3 });
   });
 
@@ -143,19 +153,10 @@ describe('a worker that takes jobs in batches', () => {
   });
 
   it('finishes the batch in hand when it is closed, and takes no more', async () => {
-    let done: (outcomes: BatchOutcomes) => void = () => undefined;
-    work = () =>
-      new Promise((resolve) => {
-        done = resolve;
-      });
-    worker.start();
-    await add('a');
-    await eventually(() => {
-      expect(batches).toEqual([['a']]);
-    });
+    const done = await beginWith('a');
     await add('b');
     const closed = worker.close();
-    done([]);
+    done();
     await closed;
     expect(await queue.getJobCounts()).toMatchObject({ completed: 1, waiting: 1, active: 0 });
   });

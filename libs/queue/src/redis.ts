@@ -37,7 +37,8 @@ export function connectRedis(url: string, role: RedisRole, report: (line: string
   redis.on('error', (error: Error) => {
     reportOutage(error, report);
   });
-  if (role !== 'producer') watchForSilence(redis);
+  if (role === 'producer') reconnectAfterSilence(redis);
+  else watchForSilence(redis);
   return redis;
 }
 
@@ -60,20 +61,23 @@ export async function redisAnswers(redis: RedisConnection, withinMs: number): Pr
   if (redis.status !== 'ready') return false;
   const answered = redis.ping().then(
     () => true,
-    (error: unknown) => {
-      reconnectAfterSilence(redis, error);
-      return false;
-    },
+    () => false,
   );
   return Promise.race([answered, delay(withinMs, false, { ref: false })]);
 }
 
 /**
- * Connects anew when it was for want of an answer that a command failed. Until Redis answers again the
+ * Connects anew when it was for want of an answer that a command failed, whichever. Until Redis answers again the
  * connection is not ready, and commands fail at once rather than one by one after a wait.
  */
-export function reconnectAfterSilence(redis: RedisConnection, error: unknown): void {
-  if (error instanceof Error && error.message === 'Command timed out') letGo(redis);
+function reconnectAfterSilence(redis: RedisConnection): void {
+  const send = redis.sendCommand.bind(redis);
+  redis.sendCommand = (...args: Parameters<Redis['sendCommand']>) => {
+    args[0].promise.catch((error: unknown) => {
+      if (error instanceof Error && error.message === 'Command timed out') letGo(redis);
+    });
+    return send(...args);
+  };
 }
 
 /**

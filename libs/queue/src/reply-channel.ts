@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { CreateReply } from '@app/contracts';
 import { keyPrefix } from './queue-settings.js';
-import { reconnectAfterSilence, type RedisConnection } from './redis.js';
+import type { RedisConnection } from './redis.js';
 
 const SUBSCRIBE_AGAIN_MS = 1000;
 
@@ -54,9 +54,7 @@ export class ReplyPublisher {
 
   /** Tells the waiting instance, if it is still there; a lost message is not an error. */
   async publish(channel: string, replies: readonly CreateReply[]): Promise<void> {
-    await this.redis.publish(channel, JSON.stringify(replies)).catch((error: unknown) => {
-      reconnectAfterSilence(this.redis, error);
-    });
+    await this.redis.publish(channel, JSON.stringify(replies)).catch(() => undefined);
   }
 
   close(): void {
