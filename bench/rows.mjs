@@ -21,12 +21,11 @@ import { median, ratios } from './rounds.mjs';
  * @param {Results} results
  * @param {string} peer
  * @param {Pick<Row, 'figure' | 'must' | 'aim'>} row
+ * @param {(measured: import('./meter.mjs').Measured) => number} [rateOf]
  * @returns {Row}
  */
-export function faster(results, peer, row) {
-  const [ours, theirs] = [results.service, results[peer]].map((rounds) =>
-    rounds.map(({ creates }) => creates.perSecond),
-  );
+export function faster(results, peer, row, rateOf = ({ creates }) => creates.perSecond) {
+  const [ours, theirs] = [results.service, results[peer]].map((rounds) => rounds.map(rateOf));
   const note = `${median(ours).toFixed(0)}/s to ${median(theirs).toFixed(0)}/s`;
   return { better: 'more', ...TIMES, values: ratios(ours, theirs), note, ...row };
 }

@@ -18,6 +18,7 @@ const CREATED = /^road-bike-the-first-one-\d+$/;
  * @property {Record<string, number>} pids of its processes
  * @property {string} itemId of an item it has stored
  * @property {() => Promise<number>} countItems
+ * @property {() => Promise<number>} countUnindexed how many of them search does not find yet
  */
 
 /**
@@ -69,8 +70,10 @@ async function startSubject(databases, name, title, { prepare, start, leanPeers 
   await prepare(env, db);
   const pids = await start(env);
   const itemId = await createFirst(port, name);
-  const countItems = () => db.collection('items').countDocuments();
-  return { name, title, port, pids, itemId, countItems };
+  const items = db.collection('items');
+  const countItems = () => items.countDocuments();
+  const countUnindexed = () => items.countDocuments({ searchVersion: null });
+  return { name, title, port, pids, itemId, countItems, countUnindexed };
 }
 
 async function startBoth(launcher, env) {

@@ -70,7 +70,6 @@ describe('create', () => {
     const { id, url, createdAt, updatedAt, ...fields } = item;
     expect(stored).toMatchObject({ ...fields, _id: mongoId(id), createdAt: new Date(createdAt) });
     expect(stored).toHaveProperty('requestHash', expect.stringMatching(/^[\w-]{43}$/));
-    expect(stored).toHaveProperty('searchVersion', expect.any(Number));
     expect(stored).toHaveProperty('updatedAt', new Date(updatedAt));
     expect(stored).not.toHaveProperty('url');
     expect(url).toMatch(/^https:/);

@@ -1,4 +1,5 @@
 import { ItemSchema } from '../libs/contracts/src/index.js';
+import { eventually } from './support/eventually.js';
 import { uniqueWord, validInput } from './support/items.js';
 import { CLIENTS, nextRpc, oldRpc, openApi, refusal, rpc, type Input } from './support/orpc-clients.mjs';
 import { startService, type Service } from './support/service.js';
@@ -20,7 +21,9 @@ describe('an unmodified client', () => {
       expect(ItemSchema.parse(created)).toEqual(created);
       expect(created).toMatchObject({ name, photos: [{ takenAt: null }] });
       expect(await items.getById({ id: created.id })).toEqual(created);
-      expect(await items.getAll({ search: name, pageSize: 1 })).toEqual([created]);
+      await eventually(async () => {
+        expect(await items.getAll({ search: name, pageSize: 1 })).toEqual([created]);
+      });
       expect(await items.getAll({ search: uniqueWord() })).toEqual([]);
     });
 

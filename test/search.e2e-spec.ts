@@ -86,7 +86,7 @@ describe('getAll with search', () => {
     const [item] = await store(service.database, record({ name: before }));
     const { items } = service.database.models;
     await items.collection.updateOne({ _id: item._id }, { $set: { name: now }, $unset: { searchVersion: 1 } });
-    await new SearchBackfill(new MaintenanceRepository(service.database)).run();
+    await new SearchBackfill(new MaintenanceRepository(service.database)).run(new Date());
     expect(await find(now)).toEqual([item.publicId]);
     expect(await find(before)).toEqual([]);
   });

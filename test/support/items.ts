@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { newMongoId, type Database, type ItemRecord } from '@app/database';
-import { newItemRecord } from '@app/items';
+import { newItemRecord, searchFields } from '@app/items';
 
 /** A valid input of create. */
 export function validInput(changes: object = {}): Record<string, unknown> {
@@ -41,7 +41,7 @@ export function record(changes: Partial<ItemRecord> = {}): ItemRecord {
   const request = { id: newMongoId(), sellerId: 'seller', requestHash: 'hash', item };
   const { brandTitle = null } = changes;
   const created = newItemRecord(request, { publicId: nextPublicId++, brandTitle, condition: null, now: new Date() });
-  return { ...created, ...changes };
+  return { ...created, ...searchFields(created), ...changes };
 }
 
 /** Stores items behind the service's back, and answers them. */

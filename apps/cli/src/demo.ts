@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { CatalogueRepository, CounterRepository, newMongoId, type Catalogue } from '@app/database';
-import { newItemRecord, requestHash } from '@app/items';
+import { newItemRecord, requestHash, searchFields } from '@app/items';
 import { loadCliConfig } from '@app/runtime';
 import { CommandError, runCommand, withDatabase } from './command.js';
 import { demoCatalogue, type DemoListing } from './demo/demo-catalogue.js';
@@ -65,5 +65,5 @@ function toRecord(listing: DemoListing, publicId: number, titles: Titles): Catal
     assigned,
   );
   // What has become of the listing since stands in it under the item's own names.
-  return { ...created, ...listing };
+  return { ...created, ...listing, ...searchFields(created) };
 }

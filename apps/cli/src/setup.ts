@@ -21,7 +21,7 @@ runCommand(USAGE, async (say) => {
     say('indexes are there');
     const highest = await new CounterRepository(database).raiseToHighestStored();
     say(`publicId sequence is at ${String(highest)} or above`);
-    const derived = await new SearchBackfill(new MaintenanceRepository(database)).run();
+    const derived = await new SearchBackfill(new MaintenanceRepository(database)).run(new Date());
     say(`search terms are up to date (${String(derived)} items were not)`);
   });
 });

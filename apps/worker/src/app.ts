@@ -7,6 +7,7 @@ import { checkMongodbUri, Database, SchemaRepository } from '@app/database';
 import { checkRedisUrl, ReplyPublisher, type RedisConnection } from '@app/queue';
 import { nestLogger, type Logger, type Stoppable, type WorkerConfig } from '@app/runtime';
 import { CreateItemConsumer } from './items/create-item.consumer.js';
+import { SearchIndexer } from './items/search-indexer.js';
 import { MaintenanceScheduler } from './maintenance/maintenance.scheduler.js';
 import { WORKER_REDIS, WorkerModule } from './worker.module.js';
 
@@ -18,6 +19,8 @@ export interface WorkerApp extends Stoppable {
 
 /** Jobs that are not done this long after the signal to stop are given back. */
 const GRACE_MS = 8000;
+/** What has been stored and cannot be found by then is found half a minute later, by other workers. */
+const INDEX_WITHIN_MS = 1000;
 const LOOK_FOR_INDEXES_EVERY_MS = 1000;
 const REPORT_EVERY_MS = 5000;
 
@@ -72,6 +75,7 @@ async function consume(app: INestApplication, logger: Logger, stopping: AbortSig
 /** Finishes or gives back the jobs in hand, then lets go of the queue before the database. */
 async function shutDown(app: INestApplication): Promise<void> {
   await Promise.all([app.get(CreateItemConsumer).stop(GRACE_MS), app.get(MaintenanceScheduler).stop()]);
+  await app.get(SearchIndexer).stop(INDEX_WITHIN_MS);
   app.get(ReplyPublisher).close();
   app.get<RedisConnection>(WORKER_REDIS).disconnect();
   await app.get(Database).close();

@@ -13,6 +13,7 @@ import { HealthController, READINESS, provide, type Logger, type WorkerConfig } 
 import { WorkerReadiness } from './readiness.js';
 import { CreateItemConsumer } from './items/create-item.consumer.js';
 import { CreateItemProcessor } from './items/create-item.processor.js';
+import { SearchIndexer } from './items/search-indexer.js';
 import { MaintenanceScheduler } from './maintenance/maintenance.scheduler.js';
 
 /** Longer than the API's: nobody waits at the other end, and a job given back costs more than a late one. */
@@ -38,15 +39,16 @@ export class WorkerModule {
       provide(MaintenanceRepository, Database),
       provide(ItemCreator, ItemRepository, ReferenceRepository, CounterRepository),
       provide(SearchBackfill, MaintenanceRepository),
+      provide(SearchIndexer, SearchBackfill),
       {
         provide: ReplyPublisher,
         useFactory: () => new ReplyPublisher(connectRedis(config.redisUrl, 'producer', report)),
       },
       {
         provide: CreateItemProcessor,
-        inject: [ItemCreator, ReplyPublisher],
-        useFactory: (creator: ItemCreator, replies: ReplyPublisher) =>
-          new CreateItemProcessor(creator, replies, logger),
+        inject: [ItemCreator, ReplyPublisher, SearchIndexer],
+        useFactory: (creator: ItemCreator, replies: ReplyPublisher, indexer: SearchIndexer) =>
+          new CreateItemProcessor(creator, replies, indexer, logger),
       },
       {
         provide: CreateItemConsumer,

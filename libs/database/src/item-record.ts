@@ -17,10 +17,10 @@ export interface ItemRecord extends Omit<SitelessItem, 'id' | 'createdAt' | 'upd
   discount?: string | null;
   /** Hash of the create request, compared when an Idempotency-Key is used again. */
   requestHash: string;
-  /** What search looks up: see `searchTerms` in libs/items. */
-  searchTerms: string[];
+  /** What search looks up: see `searchTerms` in libs/items. A new item gets it soon after it is stored. */
+  searchTerms?: string[];
   /** Which rules made `searchTerms`; unset by whoever changes the name, description or brandTitle. */
-  searchVersion: number;
+  searchVersion?: number;
 }
 
 /** Nullable fields that another service may also unset. */

@@ -1,12 +1,15 @@
 import type { Types } from 'mongoose';
 import type { Database } from './database.js';
 import type { ItemRecord } from './item-record.js';
+import { mongoId } from './mongo-id.js';
 
 /** What search terms are derived from. */
 export type SearchSource = Pick<ItemRecord, 'name' | 'description' | 'brandTitle'>;
 
 /** An item whose search terms are missing or were made by older rules. */
 export type StaleItem = SearchSource & { _id: Types.ObjectId; searchVersion?: number };
+
+const SEARCH_FIELDS = { name: 1, description: 1, brandTitle: 1, searchVersion: 1 } as const;
 
 /** What the maintenance job and `setup` bring up to date in stored items. */
 export class MaintenanceRepository {
@@ -21,12 +24,27 @@ export class MaintenanceRepository {
     return modifiedCount;
   }
 
-  /** Up to `limit` items whose search terms are not of this version. */
-  async findStale(searchVersion: number, limit: number): Promise<StaleItem[]> {
-    const fields = { name: 1, description: 1, brandTitle: 1, searchVersion: 1 } as const;
+  /** Up to `limit` items created before `createdBefore` whose search terms are missing or not of this version. */
+  async findStale(searchVersion: number, createdBefore: Date, limit: number): Promise<StaleItem[]> {
+    const createdAt = { $lt: createdBefore };
     return this.database.models.items
-      .find({ $or: [{ searchVersion: null }, { searchVersion: { $lt: searchVersion } }] }, fields)
+      .find(
+        {
+          $or: [
+            { searchVersion: null, createdAt },
+            { searchVersion: { $lt: searchVersion }, createdAt },
+          ],
+        },
+        SEARCH_FIELDS,
+      )
       .limit(limit)
+      .lean<StaleItem[]>();
+  }
+
+  /** Those of the items that have no search terms. */
+  async findUnindexed(ids: readonly string[]): Promise<StaleItem[]> {
+    return this.database.models.items
+      .find({ _id: { $in: ids.map(mongoId) }, searchVersion: null }, SEARCH_FIELDS)
       .lean<StaleItem[]>();
   }
 
@@ -34,9 +52,11 @@ export class MaintenanceRepository {
    * Stores new search terms, except where what they were derived from has changed in the meantime;
    * answers how many were stored.
    */
-  async updateSearchTerms(updates: { item: StaleItem; terms: string[] }[], searchVersion: number): Promise<number> {
+  async updateSearchFields(
+    updates: { item: StaleItem; fields: Pick<ItemRecord, 'searchTerms' | 'searchVersion'> }[],
+  ): Promise<number> {
     const { modifiedCount } = await this.database.models.items.collection.bulkWrite(
-      updates.map(({ item, terms }) => ({
+      updates.map(({ item, fields }) => ({
         updateOne: {
           filter: {
             _id: item._id,
@@ -45,7 +65,9 @@ export class MaintenanceRepository {
             brandTitle: item.brandTitle ?? null,
             searchVersion: item.searchVersion ?? null,
           },
-          update: { $set: { searchTerms: terms, searchVersion } },
+          update: { $set: fields },
+          // Else MongoDB would try the other indexes too, for each of them.
+          hint: { _id: 1 },
         },
       })),
       { ordered: false },

@@ -70,7 +70,8 @@ const itemSchema = new Schema<ItemRecord>(
     images: [String],
     photos: [Schema.Types.Mixed],
     requestHash: { type: String, required },
-    searchTerms: [String],
+    // No empty array by default: an item without terms is not in the search index, but for one key.
+    searchTerms: { type: [String], default: undefined },
     searchVersion: Number,
   },
   { ...options, collection: 'items' },
@@ -83,9 +84,9 @@ const visible = { partialFilterExpression: { isVisible: true } };
 itemSchema.index({ status: 1, ...LIST_ORDER }, visible);
 itemSchema.index({ categoryId: 1, status: 1, ...LIST_ORDER }, visible);
 itemSchema.index({ searchTerms: 1, ...LIST_ORDER }, visible);
-// For the maintenance job: boosts that have ended, and items whose search terms are to be derived anew.
+// For the maintenance job: boosts that have ended, and items whose search terms are to be derived, anew or at all.
 itemSchema.index({ boostExpiresAt: 1 }, { partialFilterExpression: { isBoosted: true } });
-itemSchema.index({ searchVersion: 1 });
+itemSchema.index({ searchVersion: 1, createdAt: 1 });
 
 const favouriteSchema = new Schema<FavouriteRecord>(
   {

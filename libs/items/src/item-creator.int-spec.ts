@@ -1,6 +1,7 @@
 import {
   CounterRepository,
   ItemRepository,
+  MaintenanceRepository,
   newMongoId,
   ReferenceRepository,
   SchemaRepository,
@@ -8,6 +9,7 @@ import {
 } from '@app/database';
 import { validInput } from '../../../test/support/items.js';
 import { freshEnvironment, openDatabase } from '../../../test/support/service.js';
+import { SearchBackfill } from './search-backfill.js';
 import { ItemCreator, type CreatedItem, type CreatedItems } from './item-creator.js';
 import type { CreateRequest } from './new-item-record.js';
 
@@ -116,17 +118,38 @@ describe('creating many items', () => {
     expect(await count()).toBe(2);
   });
 
-  it.each([
-    ['stored', { photos: [{ 'a\0b': 1 }] }],
-    ['made', { name: 'x'.repeat(15_000_000) }],
-  ])('lets one that cannot be %s fail alone', async (_what, changes) => {
-    const bad = request(changes);
+  it('lets one that cannot be stored fail alone', async () => {
+    const bad = request({ photos: [{ 'a\0b': 1 }] });
     const [first, last] = [request(), request()];
     const created = await creator.createMany([first, bad, bad, last]);
     expect(created.get(bad.id)).toBeInstanceOf(Error);
     expect(itemOf(created, last.id).item.publicId).toBeGreaterThan(itemOf(created, first.id).item.publicId);
     expect(await count()).toBe(2);
   });
+
+  it('stores what search makes nothing of, and its neighbours with their words', async () => {
+    const [endless, neighbour] = [request({ name: 'x'.repeat(15_000_000) }), request({ name: 'Lamp' })];
+    await creator.createMany([endless, neighbour]);
+    expect(await findable(endless, neighbour)).toEqual([[], expect.arrayContaining(['lamp'])]);
+  });
+
+  it('makes items findable when they are stored, or later', async () => {
+    const [now, later] = [request({ name: 'Lamp' }), request({ name: 'Lamp' })];
+    await creator.createMany([now]);
+    await creator.createMany([later], { isFindable: false });
+    expect(await findable(now, later)).toEqual([expect.arrayContaining(['lamp']), undefined]);
+    const backfill = new SearchBackfill(new MaintenanceRepository(database));
+    expect(await backfill.run(new Date(0))).toBe(0);
+    await backfill.runFor([now.id, later.id]);
+    const [terms, laterTerms] = await findable(now, later);
+    expect(laterTerms).toEqual(terms);
+    expect(await backfill.run(new Date())).toBe(0);
+  });
+
+  async function findable(...requests: CreateRequest[]): Promise<unknown[]> {
+    const stored = await Promise.all(requests.map(({ id }) => database.models.items.findById(id).lean()));
+    return stored.map((item) => item?.searchTerms);
+  }
 });
 
 function request(changes: { requestHash?: string; name?: string; photos?: unknown[] } = {}): CreateRequest {

@@ -8,6 +8,7 @@ import {
   type ReferenceRepository,
 } from '@app/database';
 import { newItemRecord, type CreateRequest } from './new-item-record.js';
+import { searchFields } from './search-terms.js';
 
 /** An item as stored, and the hash of the request that made it, which under a key used twice may be another's. */
 export interface CreatedItem {
@@ -36,16 +37,17 @@ export class ItemCreator {
   ) {}
 
   /**
-   * Stores items durably. Creating an id again, also at the same time, stores nothing and answers the
-   * item that is there.
+   * Stores items durably, with what search finds them by or, if they are not to be findable yet, without. Creating an id
+   * again, also at the same time, stores nothing and answers the item that is there.
    *
    * @throws an error of which `isDatabaseAway` is true when the outcome is unknown: create all of them again
    */
-  async createMany(requests: readonly CreateRequest[]): Promise<CreatedItems> {
+  async createMany(requests: readonly CreateRequest[], { isFindable = true } = {}): Promise<CreatedItems> {
     const outcomes: CreatedItems = new Map();
     let open = requests;
     for (let tries = 1; open.length > 0; tries++) {
-      const records = await this.recordsFor(open, outcomes);
+      const records = await this.recordsFor(open);
+      if (isFindable) for (const record of records) Object.assign(record, searchFields(record));
       const failures = new Map((await this.items.insertMany(records)).map((failure) => [failure.index, failure]));
       const taken = { _id: new Set<string>(), publicId: new Set<string>() };
       records.forEach((record, index) => {
@@ -73,8 +75,7 @@ export class ItemCreator {
     return new Map(stored.map((record) => [record._id.toHexString(), created(record)]));
   }
 
-  /** One that cannot be made, as of a text that is too much for a regular expression, fails no neighbour. */
-  private async recordsFor(requests: readonly CreateRequest[], outcomes: CreatedItems): Promise<ItemRecord[]> {
+  private async recordsFor(requests: readonly CreateRequest[]): Promise<ItemRecord[]> {
     const titles = await Promise.all(
       requests.map(async ({ item: { brandId, conditionId } }) => ({
         brandTitle: await this.references.findBrandTitle(brandId),
@@ -83,14 +84,9 @@ export class ItemCreator {
     );
     const firstPublicId = await this.counters.takePublicIds(requests.length);
     const now = new Date();
-    return requests.flatMap((request, index) => {
+    return requests.map((request, index) => {
       const { brandTitle = null, condition = null } = titles[index] ?? {};
-      try {
-        return [newItemRecord(request, { publicId: firstPublicId + index, brandTitle, condition, now })];
-      } catch (error) {
-        outcomes.set(request.id, error as Error);
-        return [];
-      }
+      return newItemRecord(request, { publicId: firstPublicId + index, brandTitle, condition, now });
     });
   }
 }

@@ -1,6 +1,5 @@
 import type { NewItem } from '@app/contracts';
 import { mongoId, type ItemRecord } from '@app/database';
-import { SEARCH_VERSION, searchTerms } from './search-terms.js';
 import { itemSlug } from './slug.js';
 
 /** What is known of an item before it is created. */
@@ -19,7 +18,10 @@ export interface Assigned {
   now: Date;
 }
 
-/** The complete record of a new item: what was sent, and for every other field what a new item has. */
+/**
+ * The record of a new item, complete but for its search terms: what was sent, and for every other field what a new item
+ * has.
+ */
 export function newItemRecord({ id, sellerId, requestHash, item }: CreateRequest, assigned: Assigned): ItemRecord {
   const slug = itemSlug(item.name, assigned.publicId);
   return {
@@ -58,7 +60,5 @@ export function newItemRecord({ id, sellerId, requestHash, item }: CreateRequest
     images: item.images,
     photos: item.photos ?? [],
     requestHash,
-    searchTerms: searchTerms({ ...item, brandTitle: assigned.brandTitle }),
-    searchVersion: SEARCH_VERSION,
   };
 }

@@ -1,24 +1,35 @@
-import type { MaintenanceRepository } from '@app/database';
-import { SEARCH_VERSION, searchTerms } from './search-terms.js';
+import type { MaintenanceRepository, StaleItem } from '@app/database';
+import { SEARCH_VERSION, searchFields } from './search-terms.js';
 
 const BATCH = 500;
 
-/** Derives the search terms of items anew whose name, description or brand has changed, or which older rules made. */
+/**
+ * Derives the search terms of items that have none yet, whose name, description or brand has changed, or whose terms
+ * older rules made.
+ */
 export class SearchBackfill {
   constructor(private readonly maintenance: MaintenanceRepository) {}
 
   /**
-   * Works through all stale items, in batches: interrupted, it goes on where it stopped. An item that
-   * is changed at the same time is left for the next run. Answers how many were brought up to date.
+   * Works through all stale items that were created before `createdBefore`, in batches: interrupted, it goes on where it
+   * stopped. An item that is changed at the same time is left for the next run. Answers how many were brought up to date.
    */
-  async run(): Promise<number> {
+  async run(createdBefore: Date): Promise<number> {
     let updated = 0;
     for (;;) {
-      const stale = await this.maintenance.findStale(SEARCH_VERSION, BATCH);
-      const updates = stale.map((item) => ({ item, terms: searchTerms(item) }));
-      const count = updates.length === 0 ? 0 : await this.maintenance.updateSearchTerms(updates, SEARCH_VERSION);
+      const count = await this.update(await this.maintenance.findStale(SEARCH_VERSION, createdBefore, BATCH));
       updated += count;
       if (count === 0) return updated;
     }
+  }
+
+  /** Those of these items that have no search terms get them. */
+  async runFor(ids: readonly string[]): Promise<void> {
+    await this.update(await this.maintenance.findUnindexed(ids));
+  }
+
+  private async update(stale: readonly StaleItem[]): Promise<number> {
+    if (stale.length === 0) return 0;
+    return this.maintenance.updateSearchFields(stale.map((item) => ({ item, fields: searchFields(item) })));
   }
 }

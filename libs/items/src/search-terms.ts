@@ -26,6 +26,18 @@ export function searchTerms(item: { name: string; description: string; brandTitl
   return [...terms];
 }
 
+/** What an item is stored with to be found; a text that is too much for a regular expression is found by nothing. */
+export function searchFields(item: Parameters<typeof searchTerms>[0]): {
+  searchTerms: string[];
+  searchVersion: number;
+} {
+  try {
+    return { searchTerms: searchTerms(item), searchVersion: SEARCH_VERSION };
+  } catch {
+    return { searchTerms: [], searchVersion: SEARCH_VERSION };
+  }
+}
+
 /**
  * What an item must have to be found by this search, all of them; empty when the search holds no
  * word and no emoji, which is no search. Only the first {@link QUERY_WORDS} words of the first

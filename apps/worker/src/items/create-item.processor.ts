@@ -4,6 +4,7 @@ import { CREATE_JOB_VERSION, CreateJobSchema, type CreateJob, type CreateReply }
 import type { CreatedItems, ItemCreator } from '@app/items';
 import type { BatchOutcomes, ReplyPublisher } from '@app/queue';
 import type { Logger } from '@app/runtime';
+import type { SearchIndexer } from './search-indexer.js';
 
 /** From then on it is done alone: one of the jobs in hand may be what workers die of. */
 const SUSPECT_AFTER_STALLS = 3;
@@ -18,6 +19,7 @@ export class CreateItemProcessor {
   constructor(
     private readonly creator: ItemCreator,
     private readonly replies: ReplyPublisher,
+    private readonly indexer: SearchIndexer,
     private readonly logger: Logger,
   ) {}
 
@@ -73,7 +75,8 @@ export class CreateItemProcessor {
   }
 
   private async createMany(creates: readonly CreateJob[]): Promise<CreatedItems> {
-    const outcomes = await this.creator.createMany(creates);
+    const isPutOff = this.indexer.putsOff(creates.length);
+    const outcomes = await this.indexer.giveWay(this.creator.createMany(creates, { isFindable: !isPutOff }));
     const replies = new Map<string, CreateReply[]>();
     for (const { id, replyTo, requestId } of creates) {
       const outcome = outcomes.get(id);
@@ -86,6 +89,7 @@ export class CreateItemProcessor {
     }
     // Not awaited: who waits for a reply that is lost finds the item in MongoDB.
     for (const [channel, created] of replies) void this.replies.publish(channel, created);
+    if (isPutOff) this.indexer.add([...replies.values()].flat().map(({ id }) => id));
     return outcomes;
   }
 }

@@ -7,6 +7,8 @@ import type { Logger } from '@app/runtime';
 
 /** Twice within the minute that a lapsed boost or a changed name may lag. */
 const EVERY_MS = 20_000;
+/** Items that have no search terms at this age are nobody else's any more. */
+const LEFT_OVER_AFTER_MS = 30_000;
 /** The schedule lives in Redis and is made again in case Redis has lost it. */
 const RENEW_EVERY_MS = 30_000;
 /** A run that is not done by then is broken off by the end of the process: the next one goes on. */
@@ -54,7 +56,8 @@ export class MaintenanceScheduler {
 
   private async run(): Promise<BatchOutcomes> {
     const boosts = await this.items.clearLapsedBoosts(new Date());
-    const searchTerms = await this.search.run();
+    // Younger ones are still the indexer's of the worker that has stored them.
+    const searchTerms = await this.search.run(new Date(Date.now() - LEFT_OVER_AFTER_MS));
     if (boosts + searchTerms > 0) this.logger.info({ boosts, searchTerms }, 'items brought up to date');
     return [];
   }
