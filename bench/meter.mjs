@@ -51,7 +51,7 @@ export class Meter {
 
     const reports = await this.#generate({ port: subject.port, keyed: this.keyed, ...load });
 
-    const indexedMs = await this.#untilIndexed(subject);
+    const indexedMs = reports.creates ? await this.#untilIndexed(subject) : 0;
     const cpuMs = mapValues(pids, (pid, name) => cpuMsOf(pid) - before[name]);
     const peakMegabytes = mapValues(subject.pids, peakMegabytesOf);
     if (reports.creates) await this.#compare(subject, countBefore, reports.creates);
