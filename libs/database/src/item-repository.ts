@@ -1,6 +1,7 @@
 import { ITEM_STATUSES, type ItemStatus } from '@app/contracts';
 import type { PipelineStage, QueryFilter, Types } from 'mongoose';
 import type { Database } from './database.js';
+import { GatheredReads } from './gathered-reads.js';
 import { insertEach, type InsertFailure } from './insert-each.js';
 import type { ItemRecord, StoredItem } from './item-record.js';
 import { LIST_ORDER } from './models.js';
@@ -36,6 +37,8 @@ const ANSWERED_FIELDS = { requestHash: 0, searchTerms: 0, searchVersion: 0 } as 
 
 /** Reads and inserts items. All reads but those by id leave hidden items out. */
 export class ItemRepository {
+  private readonly byId = new GatheredReads((ids) => this.findByIds(ids));
+
   constructor(private readonly database: Database) {}
 
   /** One part of the list in its order. */
@@ -82,8 +85,7 @@ export class ItemRepository {
 
   /** The item with this id, hidden or not, or null. */
   async findById(id: string): Promise<StoredItem | null> {
-    const found = this.database.models.items.findById(mongoId(id), ANSWERED_FIELDS);
-    return this.database.read(found.lean<StoredItem>());
+    return (await this.byId.ask(id.toLowerCase())) ?? null;
   }
 
   /** Those of the items that are stored for good, complete: a majority of the replica set has them. */
@@ -117,6 +119,13 @@ export class ItemRepository {
   async insertMany(records: readonly ItemRecord[]): Promise<InsertFailure[]> {
     const { collection } = this.database.models.items;
     return insertEach(records, (batch) => collection.insertMany([...batch], { ordered: false, ...DURABLY }));
+  }
+
+  private async findByIds(ids: readonly string[]): Promise<Map<string, StoredItem>> {
+    const { collection } = this.database.models.items;
+    const found = collection.find<StoredItem>({ _id: { $in: ids.map(mongoId) } }, { projection: ANSWERED_FIELDS });
+    const items = await this.database.read(found.toArray());
+    return new Map(items.map((item) => [item._id.toHexString(), item]));
   }
 
   private async findInOrder(query: QueryFilter<ItemRecord>, limit: number, skip = 0): Promise<StoredItem[]> {

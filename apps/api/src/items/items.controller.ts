@@ -1,6 +1,7 @@
 import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
 import type { Item } from '@app/contracts';
 import { answer, type ApiResponse } from '../orpc/answer.js';
+import type { Json } from '../orpc/json.js';
 import { CreateInputPipe, type ValidCreate } from './create-input.pipe.js';
 import { idempotencyKeyOf } from './idempotency-key.js';
 import { GetAllDto, GetByIdDto } from './items.dto.js';
@@ -14,7 +15,7 @@ export class ItemsController {
 
   @Post('getAll')
   @HttpCode(200)
-  async getAll(@Body() input: GetAllDto): Promise<Item[]> {
+  async getAll(@Body() input: GetAllDto): Promise<Json> {
     return this.items.getAll(input);
   }
 

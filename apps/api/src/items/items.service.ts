@@ -21,11 +21,13 @@ import {
 import { queryTerms, requestHash } from '@app/items';
 import type { ApiConfig } from '@app/runtime';
 import { API_CONFIG } from '../api-config.js';
+import { Json } from '../orpc/json.js';
 import { Refusal, type RefusalDetails } from '../orpc/refusal.js';
 import { CreateItemGateway, type CreateTerms } from './create-item.gateway.js';
 import type { ValidCreate } from './create-input.pipe.js';
 import { itemIdOf } from './idempotency-key.js';
 import type { Preferences } from './prefer.js';
+import { SharedReads } from './shared-reads.js';
 
 /** Until authentication exists every caller is the same one. */
 const ANONYMOUS = 'anonymous';
@@ -46,6 +48,9 @@ const NO_SUCH_CATEGORY = 'no such category';
 
 @Injectable()
 export class ItemsService {
+  /** Many look at the same page at the same moment, most of all at the first. */
+  private readonly pages = new SharedReads<Json>();
+
   constructor(
     private readonly items: ItemRepository,
     private readonly references: ReferenceRepository,
@@ -53,8 +58,14 @@ export class ItemsService {
     @Inject(API_CONFIG) private readonly config: ApiConfig,
   ) {}
 
-  /** One page of a list, or of a user's favourites. */
-  async getAll(input: GetAllInput): Promise<Item[]> {
+  /** One page of a list, or of a user's favourites, serialized. */
+  getAll(input: GetAllInput): Promise<Json> {
+    const { page, pageSize, search, categoryId, status, userId, after } = input;
+    const key = JSON.stringify([page, pageSize, search, categoryId, status, userId, after]);
+    return this.pages.ask(key, async () => new Json(await this.findPage(input)));
+  }
+
+  private async findPage(input: GetAllInput): Promise<Item[]> {
     const filter = await this.filterOf(input);
     if (filter === NO_SUCH_CATEGORY) return [];
     const { userId } = input;

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ERRORS, errorBody, type ErrorCode } from '@app/contracts';
+import { Json } from './json.js';
 import type { RefusalDetails } from './refusal.js';
 
 /** A request on its way from the front door to its controller. */
@@ -23,11 +24,12 @@ const end: Finish = (response, bytes) => {
   response.end(bytes);
 };
 
-/** Answers a JSON body, in the form the request had. */
+/** Answers a body, serialized or not, in the form the request had. */
 export function answer(response: ApiResponse, status: number, body: unknown, finish = end): void {
   // Refused meanwhile, as not valid HTTP or too slow.
   if (response.headersSent) return;
-  const bytes = Buffer.from(JSON.stringify(response.req.enveloped === true ? { json: body } : body));
+  const json = body instanceof Json ? body : new Json(body);
+  const bytes = json.toBytes(response.req.enveloped === true);
   response.statusCode = status;
   response.setHeader('Content-Type', 'application/json; charset=utf-8');
   response.setHeader('Content-Length', bytes.length);

@@ -1,0 +1,66 @@
+import { uniqueWord, validInput } from './support/items.js';
+import { startService, type Service } from './support/service.js';
+
+/** Reads of the same moment share work; none may be older than the moment. */
+describe('reads that many send at once', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service.stop());
+
+  /** As many readers as it takes for each to wait behind another. */
+  async function whileOthersRead<T>(read: () => Promise<unknown>, work: () => Promise<T>): Promise<T> {
+    let isOver = false;
+    const readers = Array.from({ length: 8 }, async () => {
+      while (!isOver) await read();
+    });
+    return work().finally(async () => {
+      isOver = true;
+      await Promise.all(readers);
+    });
+  }
+
+  it('show an item as soon as its create is answered, in the list that all look at and by its id', async () => {
+    const { api } = service;
+    const { id: known } = await api.create(validInput());
+    const readBoth = (): Promise<unknown> => Promise.all([api.getAll(), api.call('getById', { id: known })]);
+    await whileOthersRead(readBoth, async () => {
+      for (let count = 0; count < 30; count++) {
+        const created = await api.create(validInput({ name: uniqueWord() }));
+        const [list, one] = await Promise.all([api.getAll(), api.call('getById', { id: created.id })]);
+        expect(list[0]).toEqual(created);
+        expect(one.body).toEqual(created);
+      }
+    });
+  });
+
+  it('keep apart what differs in any field', async () => {
+    const { api } = service;
+    const [name, other] = [uniqueWord(), uniqueWord()];
+    await api.create(validInput({ name, categoryId: '801' }));
+    await api.create(validInput({ name: other, categoryId: '802' }));
+    const inputs = [
+      { categoryId: '801' },
+      { categoryId: '802' },
+      { categoryId: '801', status: 'sold' },
+      { categoryId: '801', page: 2 },
+      { categoryId: '801', userId: 'nobody' },
+      { categoryId: '801', search: other },
+    ];
+    const lists = await Promise.all([...inputs, ...inputs].map((input) => api.getAll(input)));
+    const expected = [[name], [other], [], [], [], []];
+    expect(lists.map((list) => list.map((item) => item.name))).toEqual([...expected, ...expected]);
+  });
+
+  it('answer each in the form of its request', async () => {
+    const { api } = service;
+    const [plain, enveloped] = await Promise.all([
+      api.call<unknown[]>('getAll', { pageSize: 1 }),
+      api.call<{ json: unknown[] }>('getAll', { json: { pageSize: 1 } }),
+      api.call('getAll', { pageSize: 1 }),
+    ]);
+    expect(plain.body).toHaveLength(1);
+    expect(enveloped.body).toEqual({ json: plain.body });
+  });
+});
