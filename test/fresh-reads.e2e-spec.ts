@@ -1,7 +1,7 @@
 import { uniqueWord, validInput } from './support/items.js';
 import { startService, type Service } from './support/service.js';
 
-/** Reads of the same moment share work; none may be older than the moment. */
+/** Reads of the same moment share work, and nothing is kept; `shared-reads.spec.ts` tells what they may share. */
 describe('reads that many send at once', () => {
   let service: Service;
   beforeAll(async () => {
