@@ -1,11 +1,14 @@
 import { ITEM_STATUSES, type ItemStatus } from '@app/contracts';
-import type { PipelineStage, QueryFilter, Types } from 'mongoose';
+import type { mongo, PipelineStage, Types } from 'mongoose';
 import type { Database } from './database.js';
 import { GatheredReads } from './gathered-reads.js';
 import { insertEach, type InsertFailure } from './insert-each.js';
-import type { ItemRecord, StoredItem } from './item-record.js';
+import { idOf, type RawItem } from './item-json.js';
+import type { ItemRecord } from './item-record.js';
 import { LIST_ORDER } from './models.js';
 import { mongoId } from './mongo-id.js';
+
+type Filter = mongo.Filter<mongo.Document>;
 
 /** Which items a list holds; what is absent does not restrict it. */
 export interface ItemFilter {
@@ -33,6 +36,9 @@ const MAX_FAVOURITES = 5000;
 /** Stored means: a majority has it in its journal. Without an answer in time the outcome is unknown. */
 const DURABLY = { writeConcern: { w: 'majority', journal: true, wtimeoutMS: 5000 } } as const;
 
+/** What is only answered need not be made into objects. */
+const RAW = { raw: true } as const;
+
 const ANSWERED_FIELDS = { requestHash: 0, searchTerms: 0, searchVersion: 0 } as const;
 
 /** Reads and inserts items. All reads but those by id leave hidden items out. */
@@ -42,11 +48,11 @@ export class ItemRepository {
   constructor(private readonly database: Database) {}
 
   /** One part of the list in its order. */
-  async findPage(filter: ItemFilter, window: Window<ListPosition>): Promise<StoredItem[]> {
+  async findPage(filter: ItemFilter, window: Window<ListPosition>): Promise<RawItem[]> {
     const matching = visibleMatching(filter);
     if ('skip' in window) return this.findInOrder(matching, window.limit, window.skip);
     // One range of the index after the other: as one $or they would all be read and sorted.
-    const page: StoredItem[] = [];
+    const page: RawItem[] = [];
     for (const range of rangesBehind(window.after)) {
       if (page.length === window.limit) break;
       page.push(...(await this.findInOrder({ ...matching, ...range }, window.limit - page.length)));
@@ -55,11 +61,7 @@ export class ItemRepository {
   }
 
   /** One part of a user's favourites, the most recently favourited first. */
-  async findFavouritesPage(
-    userId: string,
-    filter: ItemFilter,
-    window: Window<FavouritePosition>,
-  ): Promise<StoredItem[]> {
+  async findFavouritesPage(userId: string, filter: ItemFilter, window: Window<FavouritePosition>): Promise<RawItem[]> {
     const stages: PipelineStage[] = [
       { $match: { userId } },
       { $sort: { createdAt: -1, itemId: -1 } },
@@ -80,12 +82,13 @@ export class ItemRepository {
       { $limit: window.limit },
       { $replaceRoot: { newRoot: '$item' } },
     ];
-    return this.database.read(this.database.models.favourites.aggregate<StoredItem>(stages));
+    const { collection } = this.database.models.favourites;
+    return this.database.read(collection.aggregate<RawItem>(stages, RAW).toArray());
   }
 
-  /** The item with this id, hidden or not, or null. */
-  async findById(id: string): Promise<StoredItem | null> {
-    return (await this.byId.ask(id.toLowerCase())) ?? null;
+  /** The item with this id, hidden or not. */
+  async findById(id: string): Promise<RawItem | undefined> {
+    return this.byId.ask(id);
   }
 
   /** Those of the items that are stored for good, complete: a majority of the replica set has them. */
@@ -121,20 +124,22 @@ export class ItemRepository {
     return insertEach(records, (batch) => collection.insertMany([...batch], { ordered: false, ...DURABLY }));
   }
 
-  private async findByIds(ids: readonly string[]): Promise<Map<string, StoredItem>> {
+  private async findByIds(ids: readonly string[]): Promise<Map<string, RawItem>> {
     const { collection } = this.database.models.items;
-    const found = collection.find<StoredItem>({ _id: { $in: ids.map(mongoId) } }, { projection: ANSWERED_FIELDS });
+    const query = { _id: { $in: ids.map(mongoId) } };
+    const found = collection.find<RawItem>(query, { projection: ANSWERED_FIELDS, ...RAW });
     const items = await this.database.read(found.toArray());
-    return new Map(items.map((item) => [item._id.toHexString(), item]));
+    return new Map(items.map((item) => [idOf(item), item]));
   }
 
-  private async findInOrder(query: QueryFilter<ItemRecord>, limit: number, skip = 0): Promise<StoredItem[]> {
-    const found = this.database.models.items.find(query, ANSWERED_FIELDS).sort(LIST_ORDER).skip(skip).limit(limit);
-    return this.database.read(found.lean<StoredItem[]>());
+  private async findInOrder(query: Filter, limit: number, skip = 0): Promise<RawItem[]> {
+    const { collection } = this.database.models.items;
+    const options = { projection: ANSWERED_FIELDS, sort: LIST_ORDER, skip, limit, ...RAW };
+    return this.database.read(collection.find<RawItem>(query, options).toArray());
   }
 }
 
-function visibleMatching({ status, categoryId, terms = [] }: ItemFilter): QueryFilter<ItemRecord> {
+function visibleMatching({ status, categoryId, terms = [] }: ItemFilter): Filter {
   return {
     isVisible: true,
     // All statuses by name, so that the index that begins with the status serves this list too.
@@ -145,8 +150,8 @@ function visibleMatching({ status, categoryId, terms = [] }: ItemFilter): QueryF
 }
 
 /** The items behind a position: a range for each field of the order, of those that are equal in the fields before it. */
-function rangesBehind({ isBoosted, boostScore, createdAt, publicId }: ListPosition): QueryFilter<ItemRecord>[] {
-  const ranges: QueryFilter<ItemRecord>[] = [
+function rangesBehind({ isBoosted, boostScore, createdAt, publicId }: ListPosition): Filter[] {
+  const ranges: Filter[] = [
     { isBoosted, boostScore, createdAt, publicId: { $lt: publicId } },
     { isBoosted, boostScore, createdAt: { $lt: createdAt } },
     { isBoosted, boostScore: { $lt: boostScore } },

@@ -1,5 +1,4 @@
 import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
-import type { Item } from '@app/contracts';
 import { answer, type ApiResponse } from '../orpc/answer.js';
 import type { Json } from '../orpc/json.js';
 import { CreateInputPipe, type ValidCreate } from './create-input.pipe.js';
@@ -21,7 +20,7 @@ export class ItemsController {
 
   @Post('getById')
   @HttpCode(200)
-  async getById(@Body() input: GetByIdDto): Promise<Item> {
+  async getById(@Body() input: GetByIdDto): Promise<Json> {
     return this.items.getById(input);
   }
 

@@ -13,9 +13,11 @@ import {
   ItemRepository,
   newMongoId,
   ReferenceRepository,
-  toSitelessItem,
+  itemJson,
+  itemsJson,
   type ItemFilter,
-  type StoredItem,
+  type ItemView,
+  type RawItem,
   type Window,
 } from '@app/database';
 import { queryTerms, requestHash } from '@app/items';
@@ -62,29 +64,27 @@ export class ItemsService {
   getAll(input: GetAllInput): Promise<Json> {
     const { page, pageSize, search, categoryId, status, userId, after } = input;
     const key = JSON.stringify([page, pageSize, search, categoryId, status, userId, after]);
-    return this.pages.ask(key, async () => new Json(await this.findPage(input)));
+    return this.pages.ask(key, async () => new Json(itemsJson(await this.findPage(input), this.view())));
   }
 
-  private async findPage(input: GetAllInput): Promise<Item[]> {
+  private async findPage(input: GetAllInput): Promise<RawItem[]> {
     const filter = await this.filterOf(input);
     if (filter === NO_SUCH_CATEGORY) return [];
     const { userId } = input;
-    const page =
-      userId === undefined
-        ? await this.items.findPage(filter, await this.windowOf(input, (id) => this.items.findListPosition(id)))
-        : await this.items.findFavouritesPage(
-            userId,
-            filter,
-            await this.windowOf(input, (id) => this.items.findFavouritePosition(userId, id)),
-          );
-    return page.map((record) => this.toItem(record));
+    return userId === undefined
+      ? this.items.findPage(filter, await this.windowOf(input, (id) => this.items.findListPosition(id)))
+      : this.items.findFavouritesPage(
+          userId,
+          filter,
+          await this.windowOf(input, (id) => this.items.findFavouritePosition(userId, id)),
+        );
   }
 
   /** @throws Refusal NOT_FOUND */
-  async getById({ id }: GetByIdInput): Promise<Item> {
-    const found = isItemId(id) ? await this.items.findById(id) : null;
-    if (found === null) throw new Refusal('NOT_FOUND', { message: 'No such item' });
-    return this.toItem(found);
+  async getById({ id }: GetByIdInput): Promise<Json> {
+    const found = isItemId(id) ? await this.items.findById(id) : undefined;
+    if (found === undefined) throw new Refusal('NOT_FOUND', { message: 'No such item' });
+    return new Json(itemJson(found, this.view()));
   }
 
   /** Creates an item through the queue and answers it once it is stored, or once it is queued if that will do. */
@@ -145,8 +145,8 @@ export class ItemsService {
     return { limit, after: position };
   }
 
-  private toItem(record: StoredItem): Item {
-    return this.withUrl(toSitelessItem(record, new Date()));
+  private view(): ItemView {
+    return { now: new Date(), siteUrl: this.config.publicSiteUrl };
   }
 
   private withUrl(item: SitelessItem): Item {

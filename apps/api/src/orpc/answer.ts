@@ -28,7 +28,7 @@ const end: Finish = (response, bytes) => {
 export function answer(response: ApiResponse, status: number, body: unknown, finish = end): void {
   // Refused meanwhile, as not valid HTTP or too slow.
   if (response.headersSent) return;
-  const json = body instanceof Json ? body : new Json(body);
+  const json = body instanceof Json ? body : Json.of(body);
   const bytes = json.toBytes(response.req.enveloped === true);
   response.statusCode = status;
   response.setHeader('Content-Type', 'application/json; charset=utf-8');

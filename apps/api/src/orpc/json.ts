@@ -1,11 +1,12 @@
 const ENVELOPE = ['{"json":', '}'].map((part) => Buffer.from(part)) as [Buffer, Buffer];
 
-/** A body in the form in which it is sent; one that many are answered with is serialized once. */
+/** A body in the form in which it is sent. */
 export class Json {
-  private readonly bytes: Buffer;
+  /** @param bytes JSON in UTF-8 */
+  constructor(private readonly bytes: Buffer) {}
 
-  constructor(body: unknown) {
-    this.bytes = Buffer.from(JSON.stringify(body));
+  static of(body: unknown): Json {
+    return new Json(Buffer.from(JSON.stringify(body)));
   }
 
   /** The body, or the body in the envelope of oRPC clients. */

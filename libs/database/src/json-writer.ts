@@ -1,0 +1,74 @@
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const FIRST_PRINTABLE = 0x20;
+const LONGEST_NUMBER = 32;
+
+/** Writes JSON in UTF-8 into one buffer that grows. */
+export class JsonWriter {
+  private buffer: Buffer;
+  private length = 0;
+
+  constructor(size: number) {
+    this.buffer = Buffer.allocUnsafe(size);
+  }
+
+  /** What has been written. */
+  toBytes(): Buffer {
+    return this.buffer.subarray(0, this.length);
+  }
+
+  get position(): number {
+    return this.length;
+  }
+
+  /** Forgets what was written since then. */
+  rewind(position: number): void {
+    this.length = position;
+  }
+
+  byte(byte: number): void {
+    this.makeRoom(1);
+    this.buffer[this.length++] = byte;
+  }
+
+  bytes(bytes: Uint8Array): void {
+    this.makeRoom(bytes.length);
+    this.buffer.set(bytes, this.length);
+    this.length += bytes.length;
+  }
+
+  /** As JSON has it: what is not finite is null. */
+  number(value: number): void {
+    this.makeRoom(LONGEST_NUMBER);
+    this.length += this.buffer.write(Number.isFinite(value) ? String(value) : 'null', this.length, 'latin1');
+  }
+
+  /** A string of which nothing has to be escaped, and all of which is ASCII. */
+  plainString(text: string): void {
+    this.makeRoom(text.length + 2);
+    this.buffer[this.length++] = QUOTE;
+    this.length += this.buffer.write(text, this.length, 'latin1');
+    this.buffer[this.length++] = QUOTE;
+  }
+
+  /** A string that is there in UTF-8, from `start` to `end`. */
+  string(source: Buffer, start: number, end: number): void {
+    for (let at = start; at < end; at++) {
+      const byte = source[at] ?? 0;
+      if (byte === QUOTE || byte === BACKSLASH || byte < FIRST_PRINTABLE) {
+        this.bytes(Buffer.from(JSON.stringify(source.toString('utf8', start, end))));
+        return;
+      }
+    }
+    this.byte(QUOTE);
+    this.bytes(source.subarray(start, end));
+    this.byte(QUOTE);
+  }
+
+  private makeRoom(more: number): void {
+    if (this.length + more <= this.buffer.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(this.buffer.length * 2, this.length + more));
+    this.buffer.copy(larger, 0, 0, this.length);
+    this.buffer = larger;
+  }
+}
