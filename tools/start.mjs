@@ -2,17 +2,15 @@
 import './node-version.mjs';
 import { buildIfNeeded } from './checkout/build.mjs';
 import { installIfNeeded } from './checkout/install.mjs';
-import { LOCAL } from './checkout/root.mjs';
-import { runMongodb, runRedis } from './embedded/start-databases.mjs';
 import { launch } from './processes/launcher.mjs';
 import { reserveAskedPort, reservePort } from './processes/ports.mjs';
 import { becomeOnlyRun } from './start/only-run.mjs';
 import { runCommand, startService } from './start/services.mjs';
+import { startLocalMongodb, startLocalRedis } from './start/stores.mjs';
 import { welcome } from './start/welcome.mjs';
 import { Steps } from './steps.mjs';
 
-const PORTS = { mongodb: 27_117, redis: 6479, api: 3000, worker: 3001 };
-const DATABASE = 'item-listing';
+const PORTS = { api: 3000, worker: 3001 };
 
 await launch(new Steps(), async (launcher) => {
   const note = await becomeOnlyRun(launcher);
@@ -28,7 +26,9 @@ await launch(new Steps(), async (launcher) => {
   await launcher.steps.run(`API on 127.0.0.1:${apiPort}, worker on 127.0.0.1:${workerPort}`, () =>
     Promise.all([startService(launcher, 'api', apiPort, env), startService(launcher, 'worker', workerPort, env)]),
   );
-  note(`http://localhost:${apiPort}`);
+  // A URI of someone else's may hold a password: whoever needs it is told it as this run was.
+  const mongodbUri = process.env.MONGODB_URI ? undefined : databases.MONGODB_URI;
+  note({ url: `http://localhost:${apiPort}`, mongodbUri });
   launcher.steps.say(await welcome(apiPort, workerPort));
   return launcher.ended;
 });
@@ -38,18 +38,9 @@ async function startDatabases(launcher) {
   if (MONGODB_URI) launcher.steps.say('MongoDB is the one in MONGODB_URI');
   if (REDIS_URL) launcher.steps.say('Redis is the one in REDIS_URL');
   return {
-    MONGODB_URI: MONGODB_URI || (await embedded(launcher, runMongodb, PORTS.mongodb)),
-    REDIS_URL: REDIS_URL || (await embedded(launcher, runRedis, PORTS.redis)),
+    MONGODB_URI: MONGODB_URI || (await startLocalMongodb(launcher)),
+    REDIS_URL: REDIS_URL || (await startLocalRedis(launcher)),
   };
-}
-
-async function embedded(launcher, run, preferredPort) {
-  const { uri } = await run(launcher, {
-    dataDir: LOCAL,
-    port: await reservePort(launcher, preferredPort),
-    database: DATABASE,
-  });
-  return uri;
 }
 
 /** A port that was asked for is taken or refused; else the usual one, or the next. */

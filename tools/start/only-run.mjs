@@ -6,22 +6,30 @@ import { stopInOrder } from '../processes/stop-in-order.mjs';
 import { StepError } from '../steps.mjs';
 
 /**
- * Makes this the only run in this checkout: two would write the same data. Of a run that was killed, what is still
- * running is stopped first.
+ * Makes this the only run in this checkout, see {@link tryToBeOnlyRun}, or refuses.
  * @param {import('../processes/launcher.mjs').Launcher} launcher
- * @returns {Promise<(url?: string) => void>} to be called when something was started, and with the URL once there is one
  */
 export async function becomeOnlyRun(launcher) {
+  const { holder, note } = await tryToBeOnlyRun(launcher);
+  if (holder) throw new StepError(`Already running here, pid ${holder.pid}, ${holder.url ?? 'just starting'}`);
+  return note;
+}
+
+/**
+ * Makes this the only run in this checkout, unless there is one: two would write the same data. Of a run that was killed,
+ * what is still running is stopped first.
+ * @param {import('../processes/launcher.mjs').Launcher} launcher
+ * @returns {Promise<{holder: {pid: number, url?: string, mongodbUri?: string}} | {note: (details?: object) => void}>}
+ * the other run; or what is to be called when something was started, and with what others should know once all is up
+ */
+export async function tryToBeOnlyRun(launcher) {
   const mine = await claim(join(LOCAL, 'npm-start.json'));
-  if (mine.holder) {
-    const { pid, url } = mine.holder;
-    throw new StepError(`Already running here, pid ${pid}, ${url ?? 'just starting'}`);
-  }
+  if (mine.holder) return { holder: mine.holder };
   launcher.giveBack(mine.release);
   const leftovers = (mine.former?.targets ?? []).filter(isGroupRunning);
   if (leftovers.length > 0) {
     const names = leftovers.map((target) => target.name).join(', ');
     await launcher.steps.run(`Stop what a killed run left behind: ${names}`, () => stopInOrder(leftovers));
   }
-  return (url) => mine.update({ url, targets: launcher.targets });
+  return { note: (details) => mine.update({ ...details, targets: launcher.targets }) };
 }

@@ -9,7 +9,8 @@ type Say = (line: string) => void;
 
 const RETRY_MS = 500;
 const REPORT_EVERY_MS = 5000;
-const CONNECT_WITHIN_MS = 120_000;
+/** How long a command waits for MongoDB that is started together with it. */
+export const DATABASE_STARTS_WITHIN_MS = 120_000;
 /** Building an index on a large collection is one operation. */
 const DATABASE = { serverSelectionMs: 5000, socketMs: 0 };
 
@@ -26,14 +27,19 @@ export function runCommand(usage: string, run: (say: Say) => Promise<void>): voi
   });
 }
 
-/** Connects to the database of `MONGODB_URI`, waits for it up to two minutes, and closes it after `use`. */
-export async function withDatabase(say: Say, use: (database: Database) => Promise<void>): Promise<void> {
+/**
+ * Connects to the database of `MONGODB_URI`, and closes it after `use`.
+ *
+ * @throws CommandError when it does not answer within `ms`
+ */
+export async function withDatabase(say: Say, ms: number, use: (database: Database) => Promise<void>): Promise<void> {
   const database = new Database({ uri: loadCliConfig().mongodbUri, ...DATABASE });
   try {
-    const gaveUp = AbortSignal.timeout(CONNECT_WITHIN_MS);
-    gaveUp.addEventListener('abort', () => void database.close());
+    // Cleared once connected: how long the work takes is its own affair.
+    const giveUp = setTimeout(() => void database.close(), ms);
     await database.connect(say);
-    if (!database.hasBeenSeen) throw new CommandError('MongoDB did not answer within two minutes');
+    clearTimeout(giveUp);
+    if (!database.hasBeenSeen) throw new CommandError(`MongoDB did not answer within ${String(ms / 1000)} s`);
     await use(database);
   } finally {
     await database.close();

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { CatalogueRepository, CounterRepository, newMongoId, type Catalogue } from '@app/database';
 import { newItemRecord, requestHash, searchFields } from '@app/items';
 import { loadCliConfig } from '@app/runtime';
-import { CommandError, runCommand, withDatabase } from './command.js';
+import { CommandError, DATABASE_STARTS_WITHIN_MS, runCommand, withDatabase } from './command.js';
 import { demoCatalogue, type DemoListing } from './demo/demo-catalogue.js';
 
 /** Loads the demo catalogue into a database that holds no item yet. */
@@ -15,7 +15,7 @@ runCommand('usage: demo', async (say) => {
   if (isProduction && asked !== 'on') {
     throw new CommandError('The demo catalogue is not loaded in production unless asked: set DEMO_CATALOGUE=on');
   }
-  await withDatabase(say, async (database) => {
+  await withDatabase(say, DATABASE_STARTS_WITHIN_MS, async (database) => {
     const catalogues = new CatalogueRepository(database);
     if (!(await catalogues.isEmpty())) {
       say('there are items already, the demo catalogue is left out');

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { parseArgs } from 'node:util';
 import { CounterRepository, initiateReplicaSet, MaintenanceRepository, SchemaRepository } from '@app/database';
 import { SearchBackfill } from '@app/items';
-import { runCommand, tryFor, withDatabase } from './command.js';
+import { DATABASE_STARTS_WITHIN_MS, runCommand, tryFor, withDatabase } from './command.js';
 
 const USAGE = 'usage: setup [--init-replica-set SET/HOST:PORT]';
 const WAIT_FOR_MONGOD_MS = 120_000;
@@ -16,7 +16,7 @@ runCommand(USAGE, async (say) => {
   const member = values['init-replica-set'];
   if (member !== undefined) await initiate(member, say);
 
-  await withDatabase(say, async (database) => {
+  await withDatabase(say, DATABASE_STARTS_WITHIN_MS, async (database) => {
     await new SchemaRepository(database).createIndexes();
     say('indexes are there');
     const highest = await new CounterRepository(database).raiseToHighestStored();

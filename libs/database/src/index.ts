@@ -3,6 +3,7 @@ export * from './counter-repository.js';
 export { checkMongodbUri, Database, DatabaseTimeout, type DatabaseOptions } from './database.js';
 export { isDatabaseAway } from './database-errors.js';
 export type { InsertFailure } from './insert-each.js';
+export * from './import-repository.js';
 export { itemJson, itemsJson, type ItemView, type RawItem } from './item-json.js';
 export * from './item-record.js';
 export * from './item-repository.js';

@@ -1,4 +1,5 @@
 import type { Database } from './database.js';
+import { LIST_ORDER } from './models.js';
 
 /** Names of indexes that `createIndexes` has yet to make. */
 export interface MissingIndexes {
@@ -9,6 +10,7 @@ export interface MissingIndexes {
 }
 
 const NAMESPACE_NOT_FOUND = 26;
+const SEARCH_INDEX = nameOf({ searchTerms: 1, ...LIST_ORDER });
 
 /** Indexes of the collections. */
 export class SchemaRepository {
@@ -20,6 +22,19 @@ export class SchemaRepository {
       await model.createCollection();
       await model.createIndexes();
     }
+  }
+
+  /**
+   * Removes the index of search from an empty database that is about to be filled: built at the end, by
+   * {@link createIndexes}, it is written once, in its order; kept up to date it is larger than the cache long before a
+   * million items and slows each insert down. Answers whether it is missing now.
+   */
+  async postponeSearchIndex(): Promise<boolean> {
+    const { items } = this.database.models;
+    const isMissing = (await this.missingIndexes()).performance.includes(`items.${SEARCH_INDEX}`);
+    if (isMissing || (await items.exists({})) !== null) return isMissing;
+    await items.collection.dropIndex(SEARCH_INDEX);
+    return true;
   }
 
   async missingIndexes(): Promise<MissingIndexes> {

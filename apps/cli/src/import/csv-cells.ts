@@ -1,0 +1,63 @@
+import { parseExactJson } from '@app/contracts';
+
+/** How the cells of a field that is no text are read; an empty cell is an absent field, or null where create demands one. */
+const KINDS: Readonly<Record<string, (cell: string) => unknown>> = {
+  id: number,
+  price: number,
+  stock: number,
+  brandId: number,
+  conditionId: number,
+  boostScore: number,
+  favouriteCount: number,
+  viewCount: number,
+  deliveryCost: number,
+  isFeatured: boolean,
+  isBoosted: boolean,
+  isVisible: boolean,
+  freeShipping: boolean,
+  images: list,
+  deliveryOptions: list,
+  photos: json,
+};
+const NULL_WHEN_EMPTY = new Set(['brandId', 'conditionId', 'isFeatured']);
+
+const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
+
+/**
+ * The record of a CSV line, as NDJSON would say it. Numbers have a decimal point, booleans are `true` and `false`, lists
+ * stand with `|` between their elements or as a JSON array, `photos` are JSON. What does not fit its field stays text,
+ * which validation then refuses.
+ */
+export function valuesOf(names: readonly string[], cells: readonly string[]): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  names.forEach((name, index) => {
+    const cell = cells[index] ?? '';
+    if (cell !== '') values[name] = (KINDS[name] ?? asIs)(cell);
+    else if (NULL_WHEN_EMPTY.has(name)) values[name] = null;
+  });
+  return values;
+}
+
+function asIs(cell: string): string {
+  return cell;
+}
+
+function number(cell: string): unknown {
+  return NUMBER.test(cell) ? parseExactJson(cell) : cell;
+}
+
+function boolean(cell: string): unknown {
+  return cell === 'true' ? true : cell === 'false' ? false : cell;
+}
+
+function list(cell: string): unknown {
+  return cell.startsWith('[') ? json(cell) : cell.split('|').map((element) => element.trim());
+}
+
+function json(cell: string): unknown {
+  try {
+    return parseExactJson(cell);
+  } catch {
+    return cell;
+  }
+}

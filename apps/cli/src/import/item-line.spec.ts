@@ -1,0 +1,117 @@
+import { ItemLineSchema, itemIdOf, toRecord, type ItemLine } from './item-line.js';
+
+const NOW = new Date('2026-03-01T12:00:00.000Z');
+const line = { number: 1, text: '{"name":"Red bike"}', value: {} };
+const input = {
+  name: 'Red bike',
+  description: 'Three gears, new tyres.',
+  price: 10,
+  categoryId: '7',
+  stock: 1,
+  brandId: null,
+  conditionId: null,
+  isFeatured: null,
+  images: ['https://images.example.com/1.jpg'],
+};
+
+function recordOf(changes: Partial<ItemLine>) {
+  const data = ItemLineSchema.parse({ ...input, ...changes });
+  const item = { id: itemIdOf(line, data.externalId), line, data, categoryId: 7 };
+  return toRecord(item, { publicId: 5, brandTitle: 'Canyon', condition: null, now: NOW });
+}
+
+const pathsOf = (value: object) =>
+  ItemLineSchema.safeParse({ ...input, ...value }).error?.issues.map(({ path }) => path.join('.'));
+
+describe('ItemLineSchema', () => {
+  it('takes what create takes, and all that may have become of the item', () => {
+    expect(pathsOf({})).toBeUndefined();
+    expect(
+      pathsOf({
+        externalId: 'a1',
+        status: 'sold',
+        sellerId: 's',
+        createdAt: '2026-01-01T00:00:00+01:00',
+        updatedAt: '2026-01-02T00:00:00Z',
+        isBoosted: true,
+        boostScore: 2.5,
+        boostExpiresAt: null,
+        isVisible: false,
+        favouriteCount: 1,
+        viewCount: 2,
+        deliveryOptions: ['pickup'],
+        deliveryCost: 4.99,
+        freeShipping: true,
+        deliveryTimeEstimate: null,
+        sizeTitle: 'XL',
+        discount: null,
+      }),
+    ).toBeUndefined();
+  });
+
+  it.each([
+    ['name', { name: 'ab' }],
+    ['externalId', { externalId: '' }],
+    ['status', { status: 'all' }],
+    ['createdAt', { createdAt: '2026-02-30T00:00:00Z' }],
+    ['createdAt', { createdAt: null }],
+    ['updatedAt', { updatedAt: 1_700_000_000 }],
+    ['viewCount', { viewCount: -1 }],
+    ['favouriteCount', { favouriteCount: 0.5 }],
+    ['boostScore', { boostScore: Infinity }],
+    ['deliveryOptions.0', { deliveryOptions: [1] }],
+    ['deliveryCost', { deliveryCost: 1_000_000 }],
+    ['sizeTitle', { sizeTitle: '\uD800' }],
+  ])('names %s when it does not fit', (path, value) => {
+    expect(pathsOf(value)).toEqual([path]);
+  });
+});
+
+describe('itemIdOf', () => {
+  it('follows from externalId, else from the text', () => {
+    const other = { text: 'other' };
+    expect(itemIdOf(line, 'a')).toMatch(/^[0-9a-f]{24}$/);
+    expect(itemIdOf(line, 'a')).toBe(itemIdOf(other, 'a'));
+    expect(itemIdOf(line, 'a')).not.toBe(itemIdOf(line, 'b'));
+    expect(itemIdOf(line, undefined)).toBe(itemIdOf({ text: line.text }, undefined));
+    expect(itemIdOf(line, undefined)).not.toBe(itemIdOf(other, undefined));
+    expect(itemIdOf({ text: 'a' }, undefined)).not.toBe(itemIdOf(line, 'a'));
+  });
+});
+
+describe('toRecord', () => {
+  it('is what create makes of the same input', () => {
+    expect(recordOf({})).toMatchObject({
+      publicId: 5,
+      slug: 'red-bike-5',
+      status: 'available',
+      sellerId: 'anonymous',
+      createdAt: NOW,
+      updatedAt: NOW,
+      isVisible: true,
+      isBoosted: false,
+      boostScore: 0,
+      boostExpiresAt: null,
+      searchTerms: expect.arrayContaining(['red', 'canyon', 'cany', 'gears']) as string[],
+    });
+  });
+
+  it('was last updated when it was created, unless the line says otherwise', () => {
+    const createdAt = '2026-01-01T00:00:00.000Z';
+    expect(recordOf({ createdAt })).toMatchObject({ createdAt: new Date(createdAt), updatedAt: new Date(createdAt) });
+    expect(recordOf({ createdAt, updatedAt: NOW.toISOString() })).toMatchObject({ updatedAt: NOW });
+  });
+
+  it.each([
+    ['endless', { isBoosted: true, boostScore: 5 }, { isBoosted: true, boostScore: 5 }],
+    ['active', { isBoosted: true, boostScore: 5, boostExpiresAt: '2026-03-01T12:00:00.001Z' }, { boostScore: 5 }],
+    [
+      'lapsed',
+      { isBoosted: true, boostScore: 5, boostExpiresAt: '2026-03-01T12:00:00.000Z' },
+      { isBoosted: false, boostScore: 0 },
+    ],
+    ['switched off', { isBoosted: false, boostScore: 5 }, { isBoosted: false, boostScore: 0 }],
+  ])('keeps the score of a boost that is %s, and no other', (_, changes, expected) => {
+    expect(recordOf(changes)).toMatchObject(expected);
+  });
+});

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { CreateItemInputSchema, exactNumber, ItemStatusSchema, text, wholeNumber } from '@app/contracts';
+import { newItemRecord, searchFields, type Assigned } from '@app/items';
+import type { ItemRecord } from '@app/database';
+import { z } from 'zod';
+import type { SourceLine } from './source-line.js';
+
+const time = (): z.ZodISODateTime => z.iso.datetime({ offset: true });
+const count = (): z.ZodInt => wholeNumber().min(0);
+
+/** A line of items: the input of create, and what may have become of the item since. */
+export const ItemLineSchema = CreateItemInputSchema.extend({
+  ...z
+    .object({
+      /** The item's name in the system it comes from: what makes a line the same item again. */
+      externalId: text(1).max(1000),
+      status: ItemStatusSchema,
+      sellerId: text(1),
+      createdAt: time(),
+      updatedAt: time(),
+      isBoosted: z.boolean(),
+      boostScore: exactNumber().min(0),
+      boostExpiresAt: time().nullable(),
+      isVisible: z.boolean(),
+      favouriteCount: count(),
+      viewCount: count(),
+      deliveryOptions: z.array(text()).max(50),
+      deliveryCost: exactNumber().min(0).max(999_999.99),
+      freeShipping: z.boolean(),
+      deliveryTimeEstimate: text().nullable(),
+      sizeTitle: text().nullable(),
+      discount: text().nullable(),
+    })
+    .partial().shape,
+});
+export type ItemLine = z.infer<typeof ItemLineSchema>;
+
+/** The seller of what says nothing of one, as of a create without authentication. */
+const ANONYMOUS = 'anonymous';
+
+/** A line's item before it has a number: nothing is left to refuse. */
+export interface ImportedItem {
+  id: string;
+  line: SourceLine;
+  data: ItemLine;
+  categoryId: number;
+}
+
+/**
+ * The id of a line's item: always the same for the same `externalId` or, without one, for the same text. So MongoDB's
+ * `_id` keeps a file that is loaded again from doubling anything; two equal lines without `externalId` are one item.
+ */
+export function itemIdOf({ text }: Pick<SourceLine, 'text'>, externalId: string | undefined): string {
+  const name = externalId === undefined ? ['import-v1', null, text] : ['import-v1', externalId];
+  return createHash('sha256').update(JSON.stringify(name)).digest('hex').slice(0, 24);
+}
+
+/** The complete record of an item, findable by search. */
+export function toRecord({ id, line, data, categoryId }: ImportedItem, assigned: Assigned): ItemRecord {
+  const { sellerId = ANONYMOUS } = data;
+  const requestHash = createHash('sha256').update(line.text).digest('base64url');
+  const created = newItemRecord({ id, sellerId, requestHash, item: { ...data, categoryId } }, assigned);
+  const createdAt = data.createdAt === undefined ? assigned.now : new Date(data.createdAt);
+  return {
+    ...created,
+    status: data.status ?? created.status,
+    isVisible: data.isVisible ?? created.isVisible,
+    createdAt,
+    updatedAt: data.updatedAt === undefined ? createdAt : new Date(data.updatedAt),
+    favouriteCount: data.favouriteCount ?? created.favouriteCount,
+    viewCount: data.viewCount ?? created.viewCount,
+    deliveryOptions: data.deliveryOptions ?? created.deliveryOptions,
+    deliveryCost: data.deliveryCost ?? created.deliveryCost,
+    freeShipping: data.freeShipping ?? created.freeShipping,
+    deliveryTimeEstimate: data.deliveryTimeEstimate ?? null,
+    sizeTitle: data.sizeTitle ?? null,
+    discount: data.discount ?? null,
+    ...boostOf(data, assigned.now),
+    ...searchFields(created),
+  };
+}
+
+/** The score is 0 without a boost, because lists are sorted by it; a boost that is over by now is none. */
+function boostOf({ isBoosted = false, boostScore = 0, boostExpiresAt }: ItemLine, now: Date): Partial<ItemRecord> {
+  const end = boostExpiresAt ? new Date(boostExpiresAt) : null;
+  const isActive = isBoosted && (end === null || end > now);
+  return { isBoosted: isActive, boostScore: isActive ? boostScore : 0, boostExpiresAt: end };
+}

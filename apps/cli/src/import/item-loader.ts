@@ -1,0 +1,92 @@
+import { categoryNumber } from '@app/contracts';
+import type { CounterRepository, ImportRepository, ItemRecord, ItemRepository } from '@app/database';
+import { ItemLineSchema, itemIdOf, toRecord, type ImportedItem } from './item-line.js';
+import type { Loader, Outcome } from './loader.js';
+import { rejected, validate, wholeLine, type SourceLine } from './source-line.js';
+
+/** Times the numbers of a batch may turn out to be taken before storing is given up. */
+const MAX_TAKEN_NUMBERS = 3;
+
+const UNKNOWN_CATEGORY = {
+  path: ['categoryId'],
+  message: 'No such category: expected a number as a string, or the slug of a category',
+};
+
+/** Stores items by the rules of create, and leaves those alone that are there. */
+export class ItemLoader implements Loader {
+  constructor(
+    private readonly imports: ImportRepository,
+    private readonly items: ItemRepository,
+    private readonly counters: CounterRepository,
+    private readonly isDryRun: boolean,
+  ) {}
+
+  async prepare(lines: readonly SourceLine[]): Promise<() => Promise<Outcome>> {
+    const { valid, rejects } = await this.resolve(lines);
+    const stored = await this.imports.findStoredIds(valid.map(({ id }) => id));
+    const missing = valid.filter(({ id }) => !stored.has(id));
+    const outcome = { stored: 0, existing: valid.length - missing.length, rejects };
+    if (this.isDryRun) return () => Promise.resolve({ ...outcome, stored: missing.length });
+    const records = await this.recordsFor(missing);
+    return () => this.store(missing, records, outcome);
+  }
+
+  /** The valid lines with the numbers of their categories. */
+  private async resolve(lines: readonly SourceLine[]): Promise<Pick<Outcome, 'rejects'> & { valid: ImportedItem[] }> {
+    const { valid, rejects } = validate(ItemLineSchema, lines);
+    const names = new Set(valid.map(({ data }) => data.categoryId).filter((name) => categoryNumber(name) === null));
+    const numbers = await this.imports.findCategoryIds([...names]);
+    const items: ImportedItem[] = [];
+    for (const { data, ...line } of valid) {
+      const categoryId = categoryNumber(data.categoryId) ?? numbers.get(data.categoryId);
+      if (categoryId === undefined) rejects.push(rejected(line, UNKNOWN_CATEGORY));
+      else items.push({ id: itemIdOf(line, data.externalId), line, data, categoryId });
+    }
+    return { valid: items, rejects };
+  }
+
+  private async recordsFor(items: readonly ImportedItem[]): Promise<ItemRecord[]> {
+    if (items.length === 0) return [];
+    const [brands, conditions] = await Promise.all([
+      this.imports.findTitles('brands', distinct(items.map(({ data }) => data.brandId))),
+      this.imports.findTitles('conditions', distinct(items.map(({ data }) => data.conditionId))),
+    ]);
+    const firstPublicId = await this.counters.takePublicIds(items.length);
+    const now = new Date();
+    return items.map((item, index) => {
+      const { brandId, conditionId } = item.data;
+      return toRecord(item, {
+        publicId: firstPublicId + index,
+        brandTitle: (brandId === null ? undefined : brands.get(brandId)) ?? null,
+        condition: (conditionId === null ? undefined : conditions.get(conditionId)) ?? null,
+        now,
+      });
+    });
+  }
+
+  private async store(items: readonly ImportedItem[], records: ItemRecord[], outcome: Outcome): Promise<Outcome> {
+    const total = { ...outcome, rejects: [...outcome.rejects] };
+    let open = items;
+    for (let tries = 1; open.length > 0; tries++) {
+      const failures = await this.items.insertMany(tries === 1 ? records : await this.recordsFor(open));
+      total.stored += open.length - failures.length;
+      const again: ImportedItem[] = [];
+      for (const { index, taken, error } of failures) {
+        const item = open[index];
+        if (item === undefined) continue;
+        // Stored a moment ago: from another line of this run, or by another run.
+        if (taken === '_id') total.existing += 1;
+        else if (taken === 'publicId' && tries < MAX_TAKEN_NUMBERS) again.push(item);
+        else total.rejects.push(rejected(item.line, wholeLine(`Could not be stored: ${error.message}`)));
+      }
+      // The sequence lags behind the items, as after a restored backup.
+      if (again.length > 0) await this.counters.raiseToHighestStored();
+      open = again;
+    }
+    return total;
+  }
+}
+
+function distinct(ids: readonly (number | null)[]): number[] {
+  return [...new Set(ids)].filter((id) => id !== null);
+}

@@ -1,0 +1,19 @@
+import { parseExactJson } from '@app/contracts';
+import type { Line } from './lines.js';
+import { rejected, wholeLine, type RejectedLine, type SourceLine } from './source-line.js';
+
+/** Reads each line as JSON; blank ones are left out. */
+export async function* readNdjson(lines: AsyncIterable<Line>): AsyncGenerator<SourceLine | RejectedLine> {
+  for await (const line of lines) {
+    if (line.fault === undefined && line.text.trim() === '') continue;
+    yield line.fault === undefined ? parse(line) : rejected(line, wholeLine(line.fault));
+  }
+}
+
+function parse({ number, text }: Line): SourceLine | RejectedLine {
+  try {
+    return { number, text, value: parseExactJson(text) };
+  } catch {
+    return rejected({ number, text }, wholeLine('Line is not JSON'));
+  }
+}

@@ -1,0 +1,44 @@
+import { open, type FileHandle } from 'node:fs/promises';
+import { CommandError } from '../command.js';
+import type { RejectedLine } from './source-line.js';
+
+/** So many rejected lines are shown when no file is there for them, and so much of each. */
+const SHOWN = 5;
+const SHOWN_CHARACTERS = 200;
+
+/** Where rejected lines go: to a file, as NDJSON, or the first of them to a person. */
+export class Rejects {
+  private readonly first: RejectedLine[] = [];
+
+  private constructor(private readonly file: FileHandle | undefined) {}
+
+  /** @throws CommandError when the file cannot be written */
+  static async open(path: string | undefined): Promise<Rejects> {
+    if (path === undefined) return new Rejects(undefined);
+    try {
+      return new Rejects(await open(path, 'w'));
+    } catch (error) {
+      throw new CommandError(`Cannot write ${path}: ${(error as Error).message}`);
+    }
+  }
+
+  async add(rejects: readonly RejectedLine[]): Promise<void> {
+    if (rejects.length === 0) return;
+    this.first.push(...rejects.slice(0, SHOWN - this.first.length));
+    const lines = rejects.map(({ number, reasons, text }) => JSON.stringify({ line: number, reasons, text }));
+    await this.file?.appendFile(`${lines.join('\n')}\n`);
+  }
+
+  async close(): Promise<void> {
+    await this.file?.close();
+  }
+
+  /** The first rejected lines for a person; none where a file has them. */
+  shown(): string[] {
+    if (this.file !== undefined) return [];
+    return this.first.map(({ number, reasons, text }) => {
+      const why = reasons.map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': '));
+      return `line ${String(number)}: ${why.join('; ')} in ${text.slice(0, SHOWN_CHARACTERS)}`;
+    });
+  }
+}

@@ -1,0 +1,94 @@
+import type { mongo } from 'mongoose';
+import type { Database } from './database.js';
+import { insertEach, type InsertFailure } from './insert-each.js';
+import type { ItemRecord } from './item-record.js';
+import type { CategoryRecord, TitleRecord } from './models.js';
+import { mongoId } from './mongo-id.js';
+
+/** What items refer to by number. */
+export type ReferenceKind = 'categories' | 'brands' | 'conditions';
+
+const DURABLY = { writeConcern: { w: 'majority', journal: true, wtimeoutMS: 5000 } } as const;
+
+/** Where items keep a copy of a title; what search finds by it is to be derived anew. */
+const COPIES = {
+  brands: { number: 'brandId', title: 'brandTitle', outdated: { searchVersion: 1 } },
+  conditions: { number: 'conditionId', title: 'condition', outdated: undefined },
+} as const;
+
+const RENAMES_A_WRITE = 1000;
+
+/** Asks for many at once what creating asks for one by one, and loads what items refer to. */
+export class ImportRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Those of the ids that items have. */
+  async findStoredIds(ids: readonly string[]): Promise<Set<string>> {
+    const found = await this.database.models.items.find({ _id: { $in: ids.map(mongoId) } }, { _id: 1 }).lean();
+    return new Set(found.map(({ _id }) => _id.toHexString()));
+  }
+
+  /** The numbers of those of the categories that there are, by slug. */
+  async findCategoryIds(slugs: readonly string[]): Promise<Map<string, number>> {
+    if (slugs.length === 0) return new Map();
+    const found = await this.database.models.categories.find({ slug: { $in: slugs } }, { slug: 1 }).lean();
+    return new Map(found.map(({ slug, _id }) => [slug, _id]));
+  }
+
+  /** The titles of those of the brands or conditions that there are, by number. */
+  async findTitles(kind: 'brands' | 'conditions', ids: readonly number[]): Promise<Map<number, string>> {
+    if (ids.length === 0) return new Map();
+    const found = await this.database.models[kind].find({ _id: { $in: ids } }, { title: 1 }).lean();
+    return new Map(found.map(({ _id, title }) => [_id, title]));
+  }
+
+  /**
+   * Stores each of the rows under its number, new or in place of what is there; answers how many that has changed, and
+   * which were refused.
+   */
+  async upsert(
+    kind: ReferenceKind,
+    rows: readonly (CategoryRecord | TitleRecord)[],
+  ): Promise<{ changed: number; failures: InsertFailure[] }> {
+    const collection = this.database.connection.collection<CategoryRecord | TitleRecord>(kind);
+    let changed = 0;
+    const failures = await insertEach(rows, async (batch) => {
+      const operations = batch.map(({ _id, ...fields }) => ({
+        updateOne: { filter: { _id }, update: { $set: fields }, upsert: true },
+      }));
+      const result = await collection.bulkWrite(operations, { ordered: false, ...DURABLY });
+      changed += result.modifiedCount + result.upsertedCount;
+    });
+    return { changed, failures };
+  }
+
+  /**
+   * Gives items of these brands or conditions the titles, and answers how many had others. Reads all items once: an index
+   * by brand would cost every create, for something that happens a few times a year.
+   */
+  async renameInItems(kind: 'brands' | 'conditions', titles: ReadonlyMap<number, string>): Promise<number> {
+    const { collection } = this.database.models.items;
+    const { number, title, outdated } = COPIES[kind];
+    const projection = { [number]: 1, [title]: 1 };
+    let renamed = 0;
+    let renames: mongo.AnyBulkWriteOperation[] = [];
+    const write = async (): Promise<void> => {
+      if (renames.length === 0) return;
+      renamed += (await collection.bulkWrite(renames, { ordered: false, ...DURABLY })).modifiedCount;
+      renames = [];
+    };
+    const items = collection.find<Record<string, unknown> & Pick<ItemRecord, '_id'>>(
+      { [number]: { $ne: null } },
+      { projection },
+    );
+    for await (const item of items) {
+      const right = titles.get(item[number] as number);
+      if (right === undefined || right === item[title]) continue;
+      const update = { $set: { [title]: right }, ...(outdated === undefined ? {} : { $unset: outdated }) };
+      renames.push({ updateOne: { filter: { _id: item._id, [number]: item[number] }, update, hint: { _id: 1 } } });
+      if (renames.length === RENAMES_A_WRITE) await write();
+    }
+    await write();
+    return renamed;
+  }
+}

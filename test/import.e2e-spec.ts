@@ -1,0 +1,335 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Item } from '@app/contracts';
+import { SchemaRepository, type ItemRecord } from '@app/database';
+import { withDatabase } from '../apps/cli/src/command.js';
+import { Command, runToEnd, type Ended } from './support/command.js';
+import { eventually } from './support/eventually.js';
+import { record, store, uniqueWord, validInput } from './support/items.js';
+import { freshEnvironment, openDatabase, startService, type Service } from './support/service.js';
+
+const ndjson = (lines: unknown[]): string =>
+  lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n');
+
+describe('import', () => {
+  let service: Service;
+  let folder: string;
+  beforeAll(async () => {
+    service = await startService();
+    folder = await mkdtemp(join(tmpdir(), 'import-'));
+  });
+  afterAll(async () => {
+    await rm(folder, { recursive: true });
+    await service.stop();
+  });
+
+  const run = (args: string[], stdin = ''): Promise<Ended> => runToEnd('import', service.env, args, stdin);
+  const importLines = (lines: unknown[], ...args: string[]): Promise<Ended> => run(['-', ...args], ndjson(lines));
+  const fileOf = async (name: string, content: string): Promise<string> => {
+    await writeFile(join(folder, name), content);
+    return join(folder, name);
+  };
+  const storedAs = async (name: string): Promise<ItemRecord[]> => service.database.models.items.find({ name }).lean();
+  const search = async (text: string): Promise<Item[]> => service.api.getAll({ search: text });
+
+  describe('of items', () => {
+    it('stores what the lines say, findable at once and in the order of lists', async () => {
+      const word = uniqueWord();
+      const item = (name: string, more: object = {}) => validInput({ name: `${word} ${name}`, ...more });
+      const { code, stdout } = await importLines([
+        item('old', { createdAt: '2026-01-01T00:00:00.000Z', status: 'sold', sellerId: 'seller-1', viewCount: 7 }),
+        item('hidden', { isVisible: false }),
+        item('weak boost', { createdAt: '2026-01-02T00:00:00.000Z', isBoosted: true, boostScore: 1 }),
+        item('strong boost', { createdAt: '2025-01-02T00:00:00.000Z', isBoosted: true, boostScore: 9 }),
+        item('first', { createdAt: '2026-02-01T00:00:00.000Z' }),
+        item('second', { createdAt: '2026-02-01T00:00:00.000Z' }),
+      ]);
+      expect([code, stdout]).toEqual([
+        0,
+        expect.stringMatching(/^6 lines read: 6 stored, 0 already there, 0 rejected/),
+      ]);
+      const found = await search(word.slice(0, 12));
+      const names = ['strong boost', 'weak boost', 'second', 'first', 'old'];
+      expect(found.map(({ name }) => name.replace(`${word} `, ''))).toEqual(names);
+      expect(found.at(-1)).toMatchObject({
+        status: 'sold',
+        sellerId: 'seller-1',
+        viewCount: 7,
+        createdAt: '2026-01-01T00:00:00.000Z',
+        categoryId: 7,
+      });
+      expect((await service.api.getAll({ pageSize: 2 })).map(({ id }) => id)).toEqual(
+        found.slice(0, 2).map(({ id }) => id),
+      );
+    });
+
+    it('gives numbers and slugs as create does, and create goes on behind them', async () => {
+      const before = await service.api.create(validInput());
+      await importLines([validInput({ name: 'Crème brûlée', externalId: uniqueWord() })]);
+      const [imported] = await storedAs('Crème brûlée');
+      const after = await service.api.create(validInput());
+      expect(imported?.slug).toBe(`creme-brulee-${String(imported?.publicId)}`);
+      expect(imported?.publicId).toBeGreaterThan(before.publicId);
+      expect(imported?.publicId).toBeLessThan(after.publicId);
+    });
+
+    it('finds other numbers when its own are taken', async () => {
+      const { value } = await service.database.models.counters.findById('item.publicId').orFail().lean();
+      await store(service.database, record({ publicId: value + 2 }));
+      const name = uniqueWord();
+      const { code } = await importLines(
+        [1, 2, 3].map((externalId) => validInput({ name, externalId: `${name}${String(externalId)}` })),
+      );
+      expect(code).toBe(0);
+      expect(await storedAs(name)).toHaveLength(3);
+    });
+
+    it('resolves category slugs, brands and conditions', async () => {
+      const word = uniqueWord();
+      const { categories, brands, conditions } = service.database.models;
+      await categories.insertMany([{ _id: 31, slug: word, title: 'Bicycles' }]);
+      await brands.insertMany([{ _id: 31, title: `Brand${word}` }]);
+      await conditions.insertMany([{ _id: 31, title: 'Like new' }]);
+      await importLines([validInput({ categoryId: word, brandId: 31, conditionId: 31 })]);
+      const [found] = await search(`brand${word}`);
+      expect(found).toMatchObject({ categoryId: 31, brandTitle: `Brand${word}`, condition: 'Like new' });
+    });
+
+    it('reads CSV', async () => {
+      const word = uniqueWord();
+      const file = await fileOf(
+        `${word}.csv`,
+        'externalId,name,description,price,categoryId,stock,brandId,conditionId,isFeatured,images\r\n' +
+          `${word},"${word}, red","Two lines\r\nof ""text"" here",12.50,7,2,,,true,https://a/1.jpg|https://a/2.jpg\r\n`,
+      );
+      expect((await run([file])).code).toBe(0);
+      const [found] = await search(word);
+      expect(found).toMatchObject({
+        name: `${word}, red`,
+        description: 'Two lines\nof "text" here',
+        price: 12.5,
+        brandId: null,
+        isFeatured: true,
+        images: ['https://a/1.jpg', 'https://a/2.jpg'],
+      });
+    });
+
+    it('changes and doubles nothing when a file is loaded again', async () => {
+      const name = uniqueWord();
+      const lines = [
+        validInput({ name, externalId: `${name}-1`, price: 10 }),
+        validInput({ name, price: 20 }),
+        // Equal to the byte, and without a name of its own: the same item.
+        validInput({ name, price: 20 }),
+      ];
+      expect((await importLines(lines)).stdout).toContain('3 lines read: 2 stored, 1 already there');
+      const before = await storedAs(name);
+      const again = await importLines([validInput({ name, externalId: `${name}-1`, price: 99 }), ...lines]);
+      expect([again.code, again.stdout]).toEqual([
+        0,
+        expect.stringContaining('4 lines read: 0 stored, 4 already there'),
+      ]);
+      expect(await storedAs(name)).toEqual(before);
+    });
+
+    it('says of each bad line where and why, in a file, and stores the others', async () => {
+      const name = uniqueWord();
+      const rejects = join(folder, 'rejects.ndjson');
+      const long = `{"name":"${'x'.repeat(1_100_000)}"}`;
+      const bad = JSON.stringify(validInput({ name: 'ab', price: -1 }));
+      const lines = ['not json', validInput({ name }), bad, '', long, validInput({ categoryId: 'unknown' })];
+      const { code, stdout } = await importLines(lines, '--rejects', rejects);
+      expect([code, stdout]).toEqual([
+        1,
+        expect.stringContaining('5 lines read: 1 stored, 0 already there, 4 rejected'),
+      ]);
+      const rejected = (await readFile(rejects, 'utf8'))
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { line: number });
+      const reason = (path: string[], message: string) => ({
+        path,
+        message: expect.stringContaining(message) as string,
+      });
+      expect(rejected.sort((a, b) => a.line - b.line)).toEqual([
+        { line: 1, reasons: [reason([], 'not JSON')], text: 'not json' },
+        { line: 3, reasons: [reason(['name'], 'Too short'), reason(['price'], '>=0')], text: bad },
+        { line: 5, reasons: [reason([], 'too long')], text: long.slice(0, 1000) },
+        { line: 6, reasons: [reason(['categoryId'], 'No such category')], text: expect.any(String) as string },
+      ]);
+      expect(await storedAs(name)).toHaveLength(1);
+    });
+
+    it('shows the first bad lines where no file is there for them', async () => {
+      const { code, stderr } = await importLines(Array.from({ length: 20 }, () => '{"price":true}'));
+      expect(code).toBe(1);
+      expect(stderr).toContain('line 5: name: ');
+      expect(stderr).not.toContain('line 6: ');
+    });
+
+    it('stores nothing in a dry run, and says what it would', async () => {
+      const name = uniqueWord();
+      const numberBefore = await service.database.models.counters.findById('item.publicId').lean();
+      const { code, stdout } = await importLines([validInput({ name }), 'not json'], '--dry-run');
+      expect([code, stdout]).toEqual([
+        1,
+        expect.stringContaining('2 lines read: 1 to be stored (dry run: nothing was)'),
+      ]);
+      expect(await storedAs(name)).toEqual([]);
+      expect(await service.database.models.counters.findById('item.publicId').lean()).toEqual(numberBefore);
+    });
+
+    it.each(['SIGINT', 'SIGTERM'] as const)(
+      'ends in order on %s, and run again stores each item once',
+      async (signal) => {
+        const name = uniqueWord();
+        const lines = ndjson(
+          Array.from({ length: 6000 }, (_, index) => validInput({ name, externalId: `${name}-${String(index)}` })),
+        );
+        const command = new Command('import', service.env, ['-']);
+        // Without the end of the file it would wait for more.
+        command.child.stdin?.write(lines);
+        await eventually(async () => {
+          expect(await storedAs(name)).not.toEqual([]);
+        });
+        command.child.kill(signal);
+        const { code, stdout } = await command.ended();
+        expect(code).toBe(signal === 'SIGINT' ? 130 : 143);
+        const stored = await storedAs(name);
+        expect(stdout).toContain(`: ${String(stored.length)} stored, 0 already there`);
+        expect(stdout).toContain('run the same command again');
+        const again = await run(['-', '--concurrency', '4'], lines);
+        expect(again.stdout).toContain(
+          `${String(6000 - stored.length)} stored, ${String(stored.length)} already there`,
+        );
+        expect(await storedAs(name)).toHaveLength(6000);
+      },
+    );
+
+    it('leaves a database that it has filled with all its indexes, also when it is interrupted', async () => {
+      const env = freshEnvironment();
+      const database = await openDatabase(env);
+      const schema = new SchemaRepository(database);
+      await schema.createIndexes();
+      const command = new Command('import', env, ['-']);
+      command.child.stdin?.write(
+        `${ndjson(Array.from({ length: 3000 }, (_, stock) => validInput({ stock: stock + 1 })))}\n`,
+      );
+      await eventually(async () => {
+        expect(await database.models.items.exists({})).not.toBeNull();
+      });
+      expect((await schema.missingIndexes()).performance).toEqual([expect.stringContaining('searchTerms')]);
+      command.child.kill('SIGINT');
+      expect((await command.ended()).stdout).toContain('Search index built');
+      expect(await schema.missingIndexes()).toEqual({ unique: [], performance: [] });
+      await database.connection.dropDatabase();
+      await database.close();
+    });
+
+    it('loads what generate writes', async () => {
+      const { code, stdout } = await runToEnd('generate', {}, ['1200', '--seed', '8']);
+      expect([code, stdout.trimEnd().split('\n').length]).toEqual([0, 1200]);
+      expect((await runToEnd('generate', {}, ['1200', '--seed', '8'])).stdout).toBe(stdout);
+      expect((await run(['-'], stdout)).stdout).toContain('1200 lines read: 1200 stored');
+    });
+  });
+
+  describe('of reference data', () => {
+    it('stores new ones, and changes those that are there', async () => {
+      const word = uniqueWord();
+      const first = await importLines([{ id: 71, slug: word, title: 'Boats' }], '--kind', 'categories');
+      expect(first.stdout).toContain('1 stored');
+      const changed = { id: 71, slug: `${word}-2`, title: 'Ships' };
+      expect((await importLines([changed], '--kind', 'categories')).stdout).toContain('1 stored, 0 already there');
+      expect((await importLines([changed], '--kind', 'categories')).stdout).toContain('0 stored, 1 already there');
+      expect(await service.database.models.categories.findById(71).lean()).toEqual({
+        _id: 71,
+        slug: `${word}-2`,
+        title: 'Ships',
+      });
+    });
+
+    it('rejects what is incomplete, and a slug that another category has', async () => {
+      const word = uniqueWord();
+      const lines = [
+        { id: 81, slug: word, title: 'One' },
+        { id: 82, slug: word, title: 'Two' },
+        { id: 83, slug: '12', title: 'Three' },
+        { id: '84', slug: 'four', title: '' },
+      ];
+      const { code, stderr } = await importLines(lines, '--kind', 'categories');
+      expect(code).toBe(1);
+      for (const reason of ['line 2: slug: Another', 'line 3: slug: A slug', 'line 4: id: ', 'title: Too short']) {
+        expect(stderr).toContain(reason);
+      }
+      expect(await service.database.models.categories.countDocuments({ _id: { $gte: 81, $lte: 84 } })).toBe(1);
+    });
+
+    it('hands a renamed brand on to its items and to search', async () => {
+      const [former, name] = [uniqueWord(), uniqueWord()];
+      const brands = (title: string) => run(['-', '--kind', 'brands', '--format', 'csv'], `id,title\n61,${title}\n`);
+      await brands(former);
+      await importLines([validInput({ name, brandId: 61 }), validInput({ name, brandId: 62 })]);
+      expect(await search(former)).toHaveLength(1);
+      const latter = uniqueWord();
+      expect((await brands(latter)).stdout).toContain('1 items have a new brandTitle');
+      expect(await search(latter)).toMatchObject([{ name, brandTitle: latter }]);
+      expect(await search(former)).toEqual([]);
+      expect((await search(name)).map(({ brandTitle }) => brandTitle).sort()).toEqual([latter, null].sort());
+    });
+
+    it('hands on what an earlier run has left undone', async () => {
+      const name = uniqueWord();
+      await service.database.models.conditions.insertMany([{ _id: 91, title: 'Former' }]);
+      await importLines([validInput({ name, conditionId: 91 })]);
+      await service.database.models.conditions.updateOne({ _id: 91 }, { title: 'Latter' });
+      await importLines([{ id: 91, title: 'Latter' }], '--kind', 'conditions');
+      expect(await storedAs(name)).toMatchObject([{ condition: 'Latter' }]);
+    });
+  });
+
+  describe('that cannot run', () => {
+    it.each([
+      ['no file named', [], 'usage: import'],
+      ['a file that is not there', ['/nowhere/items.ndjson'], 'Cannot read /nowhere/items.ndjson'],
+      ['a folder', [tmpdir()], 'Cannot read'],
+      ['an unknown kind', ['-', '--kind', 'shops'], 'usage: import'],
+      ['an unknown option', ['-', '--fast'], 'usage: import'],
+      ['a concurrency of none', ['-', '--concurrency', '0'], 'usage: import'],
+      ['a rejects file that cannot be written', ['-', '--rejects', '/nowhere/rejects'], 'Cannot write'],
+    ])('exits 2 with %s', async (_, args, reason) => {
+      const { code, stderr } = await run(args);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(reason)]);
+    });
+
+    it('exits 2 in a database without its indexes', async () => {
+      const { code, stderr } = await runToEnd('import', freshEnvironment(), ['-']);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('npm run setup')]);
+    });
+
+    it('exits 2 when no database answers', async () => {
+      const env = { MONGODB_URI: 'mongodb://127.0.0.1:9/none' };
+      const { code, stderr } = await runToEnd('import', env, ['-']);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('MongoDB did not answer')]);
+    }, 30_000);
+  });
+
+  it('keeps its connection for longer than it waits for one', async () => {
+    const { MONGODB_URI: before } = process.env;
+    process.env['MONGODB_URI'] = service.env['MONGODB_URI'];
+    const patienceMs = 500;
+    await withDatabase(
+      () => undefined,
+      patienceMs,
+      async (database) => {
+        const since = Date.now();
+        await eventually(() => {
+          expect(Date.now() - since).toBeGreaterThan(2 * patienceMs);
+        });
+        expect(await database.answers(1000)).toBe(true);
+      },
+    );
+    process.env['MONGODB_URI'] = before;
+  });
+});

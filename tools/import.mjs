@@ -1,0 +1,61 @@
+// `npm run import -- FILE`: into the database of MONGODB_URI, else into the one of `npm start`, which may be running.
+import './node-version.mjs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { buildIfNeeded } from './checkout/build.mjs';
+import { installIfNeeded } from './checkout/install.mjs';
+import { ROOT } from './checkout/root.mjs';
+import { launch } from './processes/launcher.mjs';
+import { tryToBeOnlyRun } from './start/only-run.mjs';
+import { runCommand } from './start/services.mjs';
+import { startLocalMongodb } from './start/stores.mjs';
+import { StepError, Steps } from './steps.mjs';
+
+const COULD_NOT_RUN = 2;
+const INTERRUPTED = 130;
+const LOOK_EVERY_MS = 500;
+
+await launch(new Steps(process.stderr), (launcher) => run(launcher).catch((error) => fail(launcher, error)), {
+  exitCodeWhenStopped: INTERRUPTED,
+});
+
+async function run(launcher) {
+  await installIfNeeded(launcher);
+  await buildIfNeeded(launcher);
+  const env = { ...process.env, MONGODB_URI: process.env.MONGODB_URI || (await localMongodb(launcher)) };
+  const script = join(ROOT, 'dist', 'apps', 'cli', 'src', 'import.js');
+  const terminal = { stdin: 'inherit', stdout: 'inherit', stderr: 'inherit' };
+  const child = launcher.start('import', process.execPath, [script, ...process.argv.slice(2)], { ...terminal, env });
+  return (await child.exited).code ?? COULD_NOT_RUN;
+}
+
+function fail(launcher, error) {
+  launcher.steps.interrupt();
+  launcher.steps.fail(error);
+  return COULD_NOT_RUN;
+}
+
+/** The database of the run in this checkout or, without one, the same data under a MongoDB of our own. */
+async function localMongodb(launcher) {
+  let found = await tryToBeOnlyRun(launcher);
+  if (found.holder && !found.holder.url) {
+    launcher.steps.say(`Waiting for the run in this checkout (pid ${found.holder.pid})`);
+  }
+  while (found.holder && !found.holder.url) {
+    await delay(LOOK_EVERY_MS);
+    found = await tryToBeOnlyRun(launcher);
+  }
+  if (found.holder) return uriOf(found.holder);
+  const uri = await startLocalMongodb(launcher);
+  found.note();
+  const env = { ...process.env, MONGODB_URI: uri };
+  await launcher.steps.run('Set up the database', () => runCommand(launcher, 'setup', env));
+  return uri;
+}
+
+function uriOf({ pid, mongodbUri }) {
+  if (mongodbUri) return mongodbUri;
+  throw new StepError(`The run in this checkout (pid ${pid}) uses a MongoDB of its own`, {
+    hint: 'set MONGODB_URI to that one here too',
+  });
+}
