@@ -6,6 +6,7 @@ import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { ApiModule } from '../dist/apps/api/src/api.module.js';
 import { ErrorFilter } from '../dist/apps/api/src/orpc/error.filter.js';
+import { Json } from '../dist/apps/api/src/orpc/json.js';
 import { Database } from '../dist/libs/database/src/index.js';
 import { createLogger, loadApiConfig } from '../dist/libs/runtime/src/index.js';
 
@@ -23,7 +24,7 @@ class BareAdapter extends ExpressAdapter {
   }
 
   reply(response, body, status = response.statusCode) {
-    const bytes = Buffer.from(JSON.stringify(body));
+    const bytes = body instanceof Json ? body.toBytes(false) : Buffer.from(JSON.stringify(body));
     response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': bytes.length }).end(bytes);
   }
 }
