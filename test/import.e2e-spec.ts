@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Item } from '@app/contracts';
-import { SchemaRepository, type ItemRecord } from '@app/database';
+import { SchemaRepository, type Database, type ItemRecord } from '@app/database';
 import { withDatabase } from '../apps/cli/src/command.js';
 import { Command, runToEnd, type Ended } from './support/command.js';
 import { eventually } from './support/eventually.js';
@@ -11,6 +11,9 @@ import { freshEnvironment, openDatabase, startService, type Service } from './su
 
 const ndjson = (lines: unknown[]): string =>
   lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n');
+
+// Each test starts several processes.
+jest.setTimeout(60_000);
 
 describe('import', () => {
   let service: Service;
@@ -34,6 +37,12 @@ describe('import', () => {
   const search = async (text: string): Promise<Item[]> => service.api.getAll({ search: text });
 
   describe('of items', () => {
+    let database: Database | undefined;
+    afterAll(async () => {
+      await database?.connection.dropDatabase();
+      await database?.close();
+    });
+
     it('stores what the lines say, findable at once and in the order of lists', async () => {
       const word = uniqueWord();
       const item = (name: string, more: object = {}) => validInput({ name: `${word} ${name}`, ...more });
@@ -75,8 +84,8 @@ describe('import', () => {
     });
 
     it('finds other numbers when its own are taken', async () => {
-      const { value } = await service.database.models.counters.findById('item.publicId').orFail().lean();
-      await store(service.database, record({ publicId: value + 2 }));
+      const { publicId } = await service.api.create(validInput());
+      await store(service.database, record({ publicId: publicId + 2 }));
       const name = uniqueWord();
       const { code } = await importLines(
         [1, 2, 3].map((externalId) => validInput({ name, externalId: `${name}${String(externalId)}` })),
@@ -209,7 +218,7 @@ describe('import', () => {
 
     it('leaves a database that it has filled with all its indexes, also when it is interrupted', async () => {
       const env = freshEnvironment();
-      const database = await openDatabase(env);
+      database = await openDatabase(env);
       const schema = new SchemaRepository(database);
       await schema.createIndexes();
       const command = new Command('import', env, ['-']);
@@ -217,14 +226,12 @@ describe('import', () => {
         `${ndjson(Array.from({ length: 3000 }, (_, stock) => validInput({ stock: stock + 1 })))}\n`,
       );
       await eventually(async () => {
-        expect(await database.models.items.exists({})).not.toBeNull();
+        expect(await database?.models.items.exists({})).not.toBeNull();
       });
       expect((await schema.missingIndexes()).performance).toEqual([expect.stringContaining('searchTerms')]);
       command.child.kill('SIGINT');
       expect((await command.ended()).stdout).toContain('Search index built');
       expect(await schema.missingIndexes()).toEqual({ unique: [], performance: [] });
-      await database.connection.dropDatabase();
-      await database.close();
     });
 
     it('loads what generate writes', async () => {
@@ -312,7 +319,7 @@ describe('import', () => {
       const env = { MONGODB_URI: 'mongodb://127.0.0.1:9/none' };
       const { code, stderr } = await runToEnd('import', env, ['-']);
       expect([code, stderr]).toEqual([2, expect.stringContaining('MongoDB did not answer')]);
-    }, 30_000);
+    });
   });
 
   it('keeps its connection for longer than it waits for one', async () => {
