@@ -100,6 +100,17 @@ export class Database {
     return this.options.readMs === undefined ? operation : within(operation, this.options.readMs);
   }
 
+  /**
+   * All that a query finds which goes to the driver itself, past mongoose, bounded as {@link Database.read}. Before the
+   * first connect the driver's own collections are not there.
+   *
+   * @throws DatabaseTimeout
+   */
+  async readAll<T>(query: () => { toArray: () => Promise<T[]> }): Promise<T[]> {
+    if (!this.seen) throw new DatabaseTimeout('not connected');
+    return this.read(query().toArray());
+  }
+
   /** Gives up connecting, or says goodbye to MongoDB if it listens. */
   async close(): Promise<void> {
     this.closing.abort();

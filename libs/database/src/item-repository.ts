@@ -83,7 +83,7 @@ export class ItemRepository {
       { $replaceRoot: { newRoot: '$item' } },
     ];
     const { collection } = this.database.models.favourites;
-    return this.database.read(collection.aggregate<RawItem>(stages, RAW).toArray());
+    return this.database.readAll(() => collection.aggregate<RawItem>(stages, RAW));
   }
 
   /** The item with this id, hidden or not. */
@@ -127,15 +127,15 @@ export class ItemRepository {
   private async findByIds(ids: readonly string[]): Promise<Map<string, RawItem>> {
     const { collection } = this.database.models.items;
     const query = { _id: { $in: ids.map(mongoId) } };
-    const found = collection.find<RawItem>(query, { projection: ANSWERED_FIELDS, ...RAW });
-    const items = await this.database.read(found.toArray());
+    const options = { projection: ANSWERED_FIELDS, ...RAW };
+    const items = await this.database.readAll(() => collection.find<RawItem>(query, options));
     return new Map(items.map((item) => [idOf(item), item]));
   }
 
   private async findInOrder(query: Filter, limit: number, skip = 0): Promise<RawItem[]> {
     const { collection } = this.database.models.items;
     const options = { projection: ANSWERED_FIELDS, sort: LIST_ORDER, skip, limit, ...RAW };
-    return this.database.read(collection.find<RawItem>(query, options).toArray());
+    return this.database.readAll(() => collection.find<RawItem>(query, options));
   }
 }
 
