@@ -1,5 +1,4 @@
 import 'reflect-metadata';
-import { setFlagsFromString } from 'node:v8';
 import {
   CounterRepository,
   ImportRepository,
@@ -9,6 +8,7 @@ import {
   type Database,
 } from '@app/database';
 import { SearchBackfill } from '@app/items';
+import { collectGarbageEarly } from '@app/runtime';
 import { CommandError, runCommand, withDatabase } from './command.js';
 import { importArguments, USAGE, type ImportArguments } from './import/arguments.js';
 import { openInput } from './import/input.js';
@@ -24,8 +24,7 @@ const CONNECT_WITHIN_MS = 10_000;
 const SOME_REJECTED = 1;
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 
-// V8 would let garbage outgrow what is alive fourfold, see libs/runtime.
-setFlagsFromString('--heap-growing-percent=60');
+collectGarbageEarly();
 
 /**
  * Loads items or reference data from a file. Exit codes: 0, 1 when lines were rejected, 2 when it could not run or to its

@@ -6,4 +6,5 @@ export * from './exact-json.js';
 export { categoryNumber, exactNumber, text, wholeNumber } from './fields.js';
 export * from './get-all.js';
 export * from './get-by-id.js';
+export * from './input-issues.js';
 export * from './item.js';

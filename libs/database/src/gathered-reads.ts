@@ -10,7 +10,7 @@ const AT_MOST = 500;
 
 /** Reads single things many at a time: those that are asked for at the same moment, or while reads are under way. */
 export class GatheredReads<T> {
-  private waiting = new Map<string, Waiting<T>>();
+  private readonly waiting = new Map<string, Waiting<T>>();
   private underWay = 0;
 
   /** @param readMany what there is of these keys */

@@ -1,14 +1,12 @@
 import type { mongo } from 'mongoose';
 import type { Database } from './database.js';
-import { insertEach, type InsertFailure } from './insert-each.js';
+import { DURABLY, insertEach, type InsertFailure } from './insert-each.js';
 import type { ItemRecord } from './item-record.js';
 import type { CategoryRecord, TitleRecord } from './models.js';
 import { mongoId } from './mongo-id.js';
 
 /** What items refer to by number. */
 export type ReferenceKind = 'categories' | 'brands' | 'conditions';
-
-const DURABLY = { writeConcern: { w: 'majority', journal: true, wtimeoutMS: 5000 } } as const;
 
 /** Where items keep a copy of a title; what search finds by it is to be derived anew. */
 const COPIES = {

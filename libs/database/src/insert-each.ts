@@ -1,6 +1,9 @@
 import { mongo } from 'mongoose';
 import { isDatabaseAway } from './database-errors.js';
 
+/** Stored means: a majority has it in its journal. Without an answer in time the outcome is unknown. */
+export const DURABLY = { writeConcern: { w: 'majority', journal: true, wtimeoutMS: 5000 } } as const;
+
 /** Why one record of a batch was not stored; `taken` names the unique value that another document has. */
 export interface InsertFailure {
   index: number;

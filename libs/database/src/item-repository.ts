@@ -2,7 +2,7 @@ import { ITEM_STATUSES, type ItemStatus } from '@app/contracts';
 import type { mongo, PipelineStage, Types } from 'mongoose';
 import type { Database } from './database.js';
 import { GatheredReads } from './gathered-reads.js';
-import { insertEach, type InsertFailure } from './insert-each.js';
+import { DURABLY, insertEach, type InsertFailure } from './insert-each.js';
 import { idOf, type RawItem } from './item-json.js';
 import type { ItemRecord } from './item-record.js';
 import { LIST_ORDER } from './models.js';
@@ -32,9 +32,6 @@ export interface FavouritePosition {
 
 /** A user's newest favourites count, hidden and deleted items included. */
 const MAX_FAVOURITES = 5000;
-
-/** Stored means: a majority has it in its journal. Without an answer in time the outcome is unknown. */
-const DURABLY = { writeConcern: { w: 'majority', journal: true, wtimeoutMS: 5000 } } as const;
 
 /** What is only answered need not be made into objects. */
 const RAW = { raw: true } as const;

@@ -14,6 +14,11 @@ export interface Stoppable {
  */
 const HEAP_GROWING_PERCENT = 60;
 
+/** For what runs for long: takes effect for the whole process. */
+export function collectGarbageEarly(): void {
+  setFlagsFromString(`--heap-growing-percent=${String(HEAP_GROWING_PERCENT)}`);
+}
+
 /** Orchestrators grant 10 s by default between SIGTERM and SIGKILL. */
 const EXIT_AFTER_MS = 8_800;
 
@@ -22,7 +27,7 @@ const EXIT_AFTER_MS = 8_800;
  * SIGINT stop it in order and exit 0, after {@link EXIT_AFTER_MS} at the latest.
  */
 export function runProcess(start: () => Promise<Stoppable>): void {
-  setFlagsFromString(`--heap-growing-percent=${String(HEAP_GROWING_PERCENT)}`);
+  collectGarbageEarly();
   const started = Promise.resolve().then(start);
   // From here on: a signal during the start would end the process at once, or, for the first process of a
   // container, be lost.

@@ -1,19 +1,20 @@
 import { Injectable, type PipeTransform } from '@nestjs/common';
-import { categoryNumber, CreateItemInputSchema, type CreateItemInput, type InputIssue } from '@app/contracts';
+import {
+  categoryNumber,
+  CreateItemInputSchema,
+  issuesOf,
+  UNKNOWN_CATEGORY,
+  type CreateItemInput,
+  type InputIssue,
+} from '@app/contracts';
 import { ReferenceRepository } from '@app/database';
 import { Refusal } from '../orpc/refusal.js';
-import { issuesOf } from '../orpc/input.pipe.js';
 
 /** A valid input of create and the number of its category. */
 export interface ValidCreate {
   input: CreateItemInput;
   categoryId: number;
 }
-
-const UNKNOWN_CATEGORY: InputIssue = {
-  path: ['categoryId'],
-  message: 'No such category: expected a number as a string, or the slug of a category',
-};
 
 /** Validates the input of create, its category included: whatever is refused is refused here, all at once. */
 @Injectable()

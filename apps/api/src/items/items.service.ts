@@ -62,9 +62,10 @@ export class ItemsService {
 
   /** One page of a list, or of a user's favourites, serialized. */
   getAll(input: GetAllInput): Promise<Json> {
-    const { page, pageSize, search, categoryId, status, userId, after } = input;
-    const key = JSON.stringify([page, pageSize, search, categoryId, status, userId, after]);
-    return this.pages.ask(key, async () => new Json(itemsJson(await this.findPage(input), this.view())));
+    return this.pages.ask(
+      JSON.stringify(input),
+      async () => new Json(itemsJson(await this.findPage(input), this.view())),
+    );
   }
 
   private async findPage(input: GetAllInput): Promise<RawItem[]> {

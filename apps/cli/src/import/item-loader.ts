@@ -1,4 +1,4 @@
-import { categoryNumber } from '@app/contracts';
+import { categoryNumber, UNKNOWN_CATEGORY } from '@app/contracts';
 import type { CounterRepository, ImportRepository, ItemRecord, ItemRepository } from '@app/database';
 import { ItemLineSchema, itemIdOf, toRecord, type ImportedItem } from './item-line.js';
 import type { Loader, Outcome } from './loader.js';
@@ -6,11 +6,6 @@ import { rejected, validate, wholeLine, type SourceLine } from './source-line.js
 
 /** Times the numbers of a batch may turn out to be taken before storing is given up. */
 const MAX_TAKEN_NUMBERS = 3;
-
-const UNKNOWN_CATEGORY = {
-  path: ['categoryId'],
-  message: 'No such category: expected a number as a string, or the slug of a category',
-};
 
 /** Stores items by the rules of create, and leaves those alone that are there. */
 export class ItemLoader implements Loader {

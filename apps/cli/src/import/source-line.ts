@@ -1,4 +1,4 @@
-import type { InputIssue } from '@app/contracts';
+import { issuesOf, type InputIssue } from '@app/contracts';
 import type { ZodType } from 'zod';
 
 /** One line of the input and its value, not validated yet. */
@@ -35,14 +35,7 @@ export function validate<Valid>(
   for (const line of lines) {
     const result = schema.safeParse(line.value);
     if (result.success) valid.push({ ...line, data: result.data });
-    else {
-      const reasons = result.error.issues.map(({ path, message }) => ({ path: path.map(asSegment), message }));
-      rejects.push(rejected(line, ...reasons));
-    }
+    else rejects.push(rejected(line, ...issuesOf(result.error)));
   }
   return { valid, rejects };
-}
-
-function asSegment(segment: PropertyKey): string | number {
-  return typeof segment === 'symbol' ? String(segment) : segment;
 }
