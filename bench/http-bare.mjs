@@ -1,5 +1,6 @@
 // The API of the service without its way in: the same modules behind the least that can be before them. No request id,
-// no limits, no checks of path, method, media type or UTF-8, no envelope, no security headers.
+// no limits, no checks of path, method, media type or UTF-8, no envelope, no security headers. `node http-bare.mjs
+// express` has Express find Nest's handlers, as it does in any Nest application; `direct` calls them straight away.
 import 'reflect-metadata';
 import { createServer } from 'node:http';
 import { NestFactory } from '@nestjs/core';
@@ -12,7 +13,7 @@ import { createLogger, loadApiConfig } from '../dist/libs/runtime/src/index.js';
 
 class BareAdapter extends ExpressAdapter {
   initHttpServer() {
-    const next = this.getInstance();
+    const next = this.listener();
     this.httpServer = createServer((request, response) => {
       const chunks = [];
       request.on('data', (chunk) => chunks.push(chunk));
@@ -23,15 +24,41 @@ class BareAdapter extends ExpressAdapter {
     });
   }
 
+  listener() {
+    return this.getInstance();
+  }
+
   reply(response, body, status = response.statusCode) {
-    const bytes = body instanceof Json ? body.toBytes(false) : Buffer.from(JSON.stringify(body));
+    const bytes = (body instanceof Json ? body : Json.of(body)).toBytes(false);
     response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': bytes.length }).end(bytes);
   }
 }
 
+class DirectAdapter extends BareAdapter {
+  handlers = new Map();
+
+  listener() {
+    return (request, response) => this.handlers.get(request.url)(request, response);
+  }
+
+  get(path, handler) {
+    this.handlers.set(path, handler);
+  }
+
+  post(path, handler) {
+    this.handlers.set(path, handler);
+  }
+
+  status(response, status) {
+    response.statusCode = status;
+  }
+}
+
+const adapter = { express: BareAdapter, direct: DirectAdapter }[process.argv[2]];
 const config = loadApiConfig();
 const logger = createLogger('bare', config.logLevel);
-const module = ApiModule.with(config, logger, new ErrorFilter(logger));
-const app = await NestFactory.create(module, new BareAdapter(), { bodyParser: false, logger: ['error', 'warn'] });
+const errors = new ErrorFilter(logger, () => undefined);
+const module = ApiModule.with(config, logger, errors);
+const app = await NestFactory.create(module, new adapter(), { bodyParser: false, logger: ['error', 'warn'] });
 void app.get(Database).connect(console.error);
 await app.listen(config.port, config.host);

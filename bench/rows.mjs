@@ -60,6 +60,7 @@ export function isMet(row) {
 export function verdict(row) {
   const value = countedValue(row);
   if (Number.isNaN(value)) return '–';
+  if (row.must === undefined && row.aim === undefined) return '';
   if (!isMet(row)) return '**missed**';
   if (row.aim !== undefined && isAsGoodAs(value, row.aim, row)) return 'aim';
   return row.must === undefined ? 'not yet' : 'must';

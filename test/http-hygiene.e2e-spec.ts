@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect as connectTo, type AddressInfo, type Socket } from 'node:net';
 import type { ErrorBody } from '@app/contracts';
+import { ApiRequest, ApiResponse } from '../apps/api/src/orpc/answer.js';
 import { Connections } from '../apps/api/src/orpc/connections.js';
 import { frontDoor } from '../apps/api/src/orpc/front-door.js';
 import { Refusal } from '../apps/api/src/orpc/refusal.js';
@@ -259,7 +260,11 @@ describe('a fault before Nest sees the request', () => {
   it.each(['GET', 'POST'])('is a 500 like any other: %s', async (method) => {
     const seen: unknown[] = [];
     const fault = new Error('secret');
+    const fail = (): never => {
+      throw fault;
+    };
     const server = createServer(
+      { IncomingMessage: ApiRequest, ServerResponse: ApiResponse },
       frontDoor({
         connections: new Connections(),
         errors: {
@@ -271,10 +276,7 @@ describe('a fault before Nest sees the request', () => {
         maxBodyBytes: 1024,
         crossOrigin: () => undefined,
         isDraining: () => false,
-        routes: () => new Map([['/', ['GET', 'POST']]]),
-        next: () => {
-          throw fault;
-        },
+        routes: new Map([['/', new Map([[method, fail]])]]),
       }),
     ).listen(0, '127.0.0.1');
     await once(server, 'listening');

@@ -1,4 +1,4 @@
-import type { Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { INestApplication } from '@nestjs/common';
@@ -9,6 +9,7 @@ import { nestLogger, type ApiConfig, type Logger, type Stoppable } from '@app/ru
 import { ApiModule } from './api.module.js';
 import { ApiReadiness } from './readiness.js';
 import { CreateItemGateway } from './items/create-item.gateway.js';
+import { callerAddress } from './orpc/caller-address.js';
 import { ErrorFilter } from './orpc/error.filter.js';
 import type { Patience } from './orpc/http-server.js';
 import { OrpcAdapter } from './orpc/orpc.adapter.js';
@@ -32,7 +33,7 @@ const HANG_UP_EVERY_MS = 500;
 export async function createApp(config: ApiConfig, logger: Logger, patience?: Patience): Promise<Api> {
   checkMongodbUri(config.mongodbUri);
   checkRedisUrl(config.redisUrl);
-  const errors = new ErrorFilter(logger);
+  const errors = new ErrorFilter(logger, callerAddress(config.trustProxy));
   const adapter = new OrpcAdapter(config, errors, patience);
   const app = await NestFactory.create(ApiModule.with(config, logger, errors), adapter, {
     bodyParser: false,
@@ -42,32 +43,20 @@ export async function createApp(config: ApiConfig, logger: Logger, patience?: Pa
   void app.get(Database).connect((line) => {
     logger.warn(line);
   });
-  const server = app.getHttpServer() as Server;
-  const unanswered = watchUnanswered(server);
   await app.listen(config.port, config.host);
-  const { port } = server.address() as AddressInfo;
+  const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
   logger.info({ port }, 'listening');
   const stop = (): Promise<void> => {
     adapter.drain();
     // These came before the adapter began to ask clients to connect anew, and are answered after.
-    for (const response of unanswered) if (!response.headersSent) response.setHeader('Connection', 'close');
-    return shutDown(app, adapter, unanswered);
+    for (const response of adapter.unanswered) if (!response.headersSent) response.setHeader('Connection', 'close');
+    return shutDown(app, adapter);
   };
   return { port, logger, stop };
 }
 
-/** The responses that are under way at any moment. */
-function watchUnanswered(server: Server): Set<ServerResponse> {
-  const unanswered = new Set<ServerResponse>();
-  server.on('request', (_request, response) => {
-    unanswered.add(response);
-    response.once('close', () => unanswered.delete(response));
-  });
-  return unanswered;
-}
-
 /** Finishes what is in hand, then lets go of the queue before the database. */
-async function shutDown(app: INestApplication, adapter: OrpcAdapter, unanswered: Set<ServerResponse>): Promise<void> {
+async function shutDown(app: INestApplication, adapter: OrpcAdapter): Promise<void> {
   app.get(ApiReadiness).drain();
   const gateway = app.get(CreateItemGateway);
   const abandoning = setTimeout(() => {
@@ -76,7 +65,7 @@ async function shutDown(app: INestApplication, adapter: OrpcAdapter, unanswered:
   await delay(DRAIN_MS);
   // A connection on which nothing was ever asked counts as busy with Node, and would be waited for.
   const hangingUp = setInterval(() => {
-    if (unanswered.size === 0) (app.getHttpServer() as Server).closeAllConnections();
+    if (adapter.unanswered.size === 0) (app.getHttpServer() as Server).closeAllConnections();
   }, HANG_UP_EVERY_MS);
   await adapter.close();
   clearInterval(hangingUp);

@@ -23,7 +23,7 @@ export const ANSWER_WITHIN_MS = 700;
 
 /** What is used of a response. */
 interface TextResponse {
-  status(code: number): unknown;
+  statusCode: number;
   setHeader(name: string, value: string): unknown;
   end(text: string): unknown;
 }
@@ -51,7 +51,7 @@ export class HealthController {
   @Get('health/ready')
   async ready(@Res({ passthrough: true }) response: TextResponse): Promise<Readiness> {
     const readiness = await this.readiness.check();
-    response.status(readiness.status === 'not ready' ? 503 : 200);
+    response.statusCode = readiness.status === 'not ready' ? 503 : 200;
     return readiness;
   }
 

@@ -15,8 +15,8 @@ export interface CreateTerms {
   waitMs: number;
   /** When the wait is over, that the job is queued is answer enough. */
   respondAsync: boolean;
-  /** Aborted when the client has hung up. */
-  gone: AbortSignal;
+  /** Settles when the client has hung up. */
+  gone: Promise<void>;
 }
 
 /** About a millisecond's work. */
@@ -152,14 +152,13 @@ function toGatewayOutcome(
 }
 
 /** What a promise settles with, or undefined when it takes longer or nobody wants it any more. */
-function settledWithin<T>(ms: number, promise: Promise<T>, gone?: AbortSignal): Promise<T | undefined> {
+function settledWithin<T>(ms: number, promise: Promise<T>, gone?: Promise<void>): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => {
       resolve(undefined);
     };
     const timer = setTimeout(giveUp, ms);
-    gone?.addEventListener('abort', giveUp, { once: true });
-    if (gone?.aborted === true) giveUp();
+    void gone?.then(giveUp);
     promise.then(resolve, reject).finally(() => {
       clearTimeout(timer);
     });

@@ -31,7 +31,7 @@ export class ItemsController {
       requestId,
       key: idempotencyKeyOf(headers['idempotency-key']),
       preferences: preferencesOf(headers['prefer']),
-      gone: goneSignal(response),
+      gone: closed(response),
     });
     if (created.kind === 'queued') {
       response.setHeader('Preference-Applied', 'respond-async');
@@ -43,10 +43,7 @@ export class ItemsController {
   }
 }
 
-function goneSignal(response: ApiResponse): AbortSignal {
-  const gone = new AbortController();
-  response.once('close', () => {
-    if (!response.writableFinished) gone.abort();
-  });
-  return gone.signal;
+/** Before it is answered, a response is closed by the client alone. */
+function closed(response: ApiResponse): Promise<void> {
+  return new Promise((resolve) => response.once('close', resolve));
 }

@@ -40,8 +40,8 @@ export interface CreateCall {
   /** Idempotency-Key. */
   key: string | undefined;
   preferences: Preferences;
-  /** Aborted when the client has hung up. */
-  gone: AbortSignal;
+  /** Settles when the client has hung up. */
+  gone: Promise<void>;
 }
 
 export type CreateAnswer = { kind: 'created'; item: Item; isReplay: boolean } | { kind: 'queued'; id: string };

@@ -1,21 +1,32 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { IncomingMessage, ServerResponse, type OutgoingHttpHeader, type OutgoingHttpHeaders } from 'node:http';
 import { ERRORS, errorBody, type ErrorCode } from '@app/contracts';
 import { Json } from './json.js';
 import type { RefusalDetails } from './refusal.js';
+import { STANDING_HEADERS } from './security-headers.js';
 
 /** A request on its way from the front door to its controller. */
-export interface ApiRequest extends IncomingMessage {
+export class ApiRequest extends IncomingMessage {
   /** The id that all log lines about this request carry. */
-  requestId: string;
-  /** Who sent it, as far as trusted proxies say; known once Express has seen it. */
-  ip?: string;
+  requestId = '';
   /** The parsed input, without its envelope. */
   body?: unknown;
   /** Whether the input came as `{"json": …}`, and so must the answer. */
-  enveloped?: boolean;
+  enveloped = false;
 }
 
-export type ApiResponse = ServerResponse & { req: ApiRequest };
+const STANDING = STANDING_HEADERS.flat();
+
+/** Whoever answers, and whatever: with the standing headers and the id of the request. */
+export class ApiResponse extends ServerResponse<ApiRequest> {
+  /** Node calls it itself where nobody has. @param headers names and values in turn */
+  override writeHead(status: number, headers: string | OutgoingHttpHeaders | OutgoingHttpHeader[] = []): this {
+    if (!Array.isArray(headers)) throw new TypeError('headers have to be a list of names and values');
+    return super.writeHead(status, [...STANDING, 'X-Request-Id', this.req.requestId, ...headers]);
+  }
+}
+
+/** Takes the requests of a server. */
+export type ApiListener = (request: ApiRequest, response: ApiResponse) => void;
 
 /** How the bytes of an answer leave, the response ended with them or later. */
 type Finish = (response: ApiResponse, bytes: Buffer) => void;
@@ -29,10 +40,9 @@ export function answer(response: ApiResponse, status: number, body: unknown, fin
   // Refused meanwhile, as not valid HTTP or too slow.
   if (response.headersSent) return;
   const json = body instanceof Json ? body : Json.of(body);
-  const bytes = json.toBytes(response.req.enveloped === true);
-  response.statusCode = status;
-  response.setHeader('Content-Type', 'application/json; charset=utf-8');
-  response.setHeader('Content-Length', bytes.length);
+  const bytes = json.toBytes(response.req.enveloped);
+  const length = String(bytes.length);
+  response.writeHead(status, ['Content-Type', 'application/json; charset=utf-8', 'Content-Length', length]);
   finish(response, bytes);
 }
 

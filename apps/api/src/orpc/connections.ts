@@ -28,7 +28,13 @@ const LINGER_MS = 2000;
 export class Connections {
   /** The latest request of each connection, until it is answered. */
   private readonly latest = new WeakMap<Duplex, ApiResponse>();
+  private readonly open = new Set<ApiResponse>();
   private readonly closing = new WeakSet<Duplex>();
+
+  /** The responses that are under way. */
+  get unanswered(): ReadonlySet<ApiResponse> {
+    return this.open;
+  }
 
   /**
    * Whether a request is to be handled. One behind an answer that closes its connection is not
@@ -38,7 +44,9 @@ export class Connections {
     const { socket } = response.req;
     if (this.closing.has(socket) || this.latest.get(socket)?.shouldKeepAlive === false) return false;
     this.latest.set(socket, response);
+    this.open.add(response);
     response.once('close', () => {
+      this.open.delete(response);
       if (!response.shouldKeepAlive) this.closing.add(socket);
       if (this.latest.get(socket) === response) this.latest.delete(socket);
     });
@@ -91,7 +99,7 @@ function refuseUnborn(socket: Duplex, { code, details }: Refusal): void {
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${String(bytes.length)}`,
     `Date: ${new Date().toUTCString()}`,
-    ...Array.from(STANDING_HEADERS, ([name, value]) => `${name}: ${value}`),
+    ...STANDING_HEADERS.map(([name, value]) => `${name}: ${value}`),
     `X-Request-Id: ${randomUUID()}`,
     'Connection: close',
   ];

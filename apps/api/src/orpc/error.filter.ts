@@ -2,6 +2,7 @@ import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common'
 import { isDatabaseAway } from '@app/database';
 import type { Logger } from '@app/runtime';
 import { answerError, type ApiRequest, type ApiResponse } from './answer.js';
+import type { CallerAddress } from './caller-address.js';
 import { Refusal } from './refusal.js';
 
 /** When a store is away, it is usually back within seconds. */
@@ -10,7 +11,10 @@ const AWAY = new Refusal('SERVICE_UNAVAILABLE', { headers: { 'Retry-After': '1' 
 /** The one place where what was thrown becomes an answer; what nobody expected is logged and shown as a plain 500. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
-  constructor(private readonly logger: Logger) {}
+  constructor(
+    private readonly logger: Logger,
+    private readonly callerAddress: CallerAddress,
+  ) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
     const response = host.switchToHttp().getResponse<ApiResponse>();
@@ -19,8 +23,10 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   /** What a request is answered for which this was thrown. */
-  refusalFor(error: unknown, { requestId, ip }: ApiRequest): Refusal {
+  refusalFor(error: unknown, request: ApiRequest): Refusal {
     if (error instanceof Refusal) return error;
+    const { requestId } = request;
+    const ip = this.callerAddress(request);
     if (isDatabaseAway(error)) {
       this.logger.warn({ requestId, ip, error: (error as Error).name }, 'MongoDB is away');
       return AWAY;

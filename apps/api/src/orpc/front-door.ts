@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, RequestListener } from 'node:http';
-import type { ApiRequest, ApiResponse } from './answer.js';
+import type { IncomingMessage } from 'node:http';
+import type { ApiListener, ApiRequest, ApiResponse } from './answer.js';
 import { NO_SUCH_PATH, NOT_HTTP, type Connections } from './connections.js';
 import type { CrossOrigin } from './cross-origin.js';
 import { isFullyRead, refuse } from './early-refusal.js';
@@ -8,20 +8,22 @@ import { unwrap } from './envelope.js';
 import type { ErrorFilter } from './error.filter.js';
 import { GONE, readBody } from './read-body.js';
 import { Refusal } from './refusal.js';
-import { STANDING_HEADERS } from './security-headers.js';
+
+/** Goes on with a request that has come through. */
+export type Handler = (request: ApiRequest, response: ApiResponse) => unknown;
+
+/** The handlers by path and method; no path has parameters. */
+export type Routes = ReadonlyMap<string, ReadonlyMap<string, Handler>>;
 
 export interface FrontDoorOptions {
   connections: Connections;
-  /** The methods of each path that exists, asked for at the first request. */
-  routes: () => Map<string, string[]>;
+  routes: Routes;
   /** What becomes of an error that nobody expected. */
   errors: Pick<ErrorFilter, 'refusalFor'>;
   maxBodyBytes: number;
   crossOrigin: CrossOrigin;
   /** Whether the process is about to stop: clients are asked to connect anew, to another instance. */
   isDraining: () => boolean;
-  /** Goes on with a request that has come through. */
-  next: (request: ApiRequest, response: ApiResponse) => void;
 }
 
 const SANE_REQUEST_ID = /^[\w.:+/=@-]{1,128}$/;
@@ -32,11 +34,8 @@ const ORIGIN = /^https?:\/\/[^/?#]*/i;
  * Takes every request before Nest sees it: refuses unknown paths and other methods, gives the request
  * its id and what every answer has, reads the body. Express would read an oversize body to its end and replace bad UTF-8.
  */
-export function frontDoor(options: FrontDoorOptions): RequestListener {
-  let routes: Map<string, string[]> | undefined;
-  return (incoming, outgoing) => {
-    const request = incoming as ApiRequest;
-    const response = outgoing as ApiResponse;
+export function frontDoor(options: FrontDoorOptions): ApiListener {
+  return (request, response) => {
     if (!options.connections.admit(response)) return;
     if (options.isDraining()) response.shouldKeepAlive = false;
     const giveUp = (error: unknown): void => {
@@ -44,13 +43,13 @@ export function frontDoor(options: FrontDoorOptions): RequestListener {
     };
     try {
       identify(request, response, options);
-      routes ??= options.routes();
-      const methods = routes.get(pathOf(request));
+      const handlers = options.routes.get(pathOf(request));
       if (isHostWrong(request)) throw NOT_HTTP;
-      if (methods === undefined) throw NO_SUCH_PATH;
-      if (!methods.includes(request.method ?? '')) refuseMethod(response, methods);
-      else if (request.method === 'POST') takeBody(response, options).catch(giveUp);
-      else passWithoutBody(response, options);
+      if (handlers === undefined) throw NO_SUCH_PATH;
+      const handler = handlers.get(request.method ?? '');
+      if (handler === undefined) refuseMethod(response, [...handlers.keys()]);
+      else if (request.method === 'POST') takeBody(response, handler, options.maxBodyBytes).catch(giveUp);
+      else passWithoutBody(response, handler);
     } catch (error) {
       giveUp(error);
     }
@@ -68,22 +67,22 @@ function identify(request: ApiRequest, response: ApiResponse, { crossOrigin }: F
   const given = request.headers['x-request-id'];
   request.requestId = typeof given === 'string' && SANE_REQUEST_ID.test(given) ? given : randomUUID();
   request.url = request.url?.replace(ORIGIN, '') ?? '/';
-  response.setHeader('X-Request-Id', request.requestId);
-  for (const [name, value] of STANDING_HEADERS) response.setHeader(name, value);
   crossOrigin(response);
 }
 
 function pathOf({ url = '/' }: IncomingMessage): string {
-  const [path = '/'] = url.split('?', 1);
-  return path;
+  const end = url.indexOf('?');
+  return end < 0 ? url : url.slice(0, end);
 }
 
 /** None, or more than one (RFC 9112, 3.2): Node would silently take the first. */
-function isHostWrong({ httpVersion, headers, rawHeaders }: IncomingMessage): boolean {
-  if (headers.host === undefined) return httpVersion === '1.1';
-  const isHost = (name: string, index: number): boolean =>
-    index % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host';
-  return rawHeaders.findIndex(isHost) !== rawHeaders.findLastIndex(isHost);
+function isHostWrong({ httpVersion, rawHeaders }: IncomingMessage): boolean {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index];
+    if (name?.length === 4 && name.toLowerCase() === 'host') count++;
+  }
+  return count > 1 || (count === 0 && httpVersion === '1.1');
 }
 
 function refuseMethod(response: ApiResponse, methods: string[]): void {
@@ -97,9 +96,9 @@ function refuseMethod(response: ApiResponse, methods: string[]): void {
   response.end();
 }
 
-function passWithoutBody(response: ApiResponse, { next }: FrontDoorOptions): void {
+function passWithoutBody(response: ApiResponse, handler: Handler): void {
   closeIfUnread(response);
-  next(response.req, response);
+  handler(response.req, response);
 }
 
 /** Nobody will read this body, however long it is. */
@@ -107,12 +106,12 @@ function closeIfUnread(response: ApiResponse): void {
   if (!isFullyRead(response.req)) response.shouldKeepAlive = false;
 }
 
-async function takeBody(response: ApiResponse, { maxBodyBytes, next }: FrontDoorOptions): Promise<void> {
+async function takeBody(response: ApiResponse, handler: Handler, maxBodyBytes: number): Promise<void> {
   const body = await readBody(response, maxBodyBytes);
   // Refused meanwhile, as too slow: what has been answered with an error must not be done.
   if (response.headersSent) return;
   const { input, enveloped } = unwrap(body);
   response.req.body = input;
   response.req.enveloped = enveloped;
-  next(response.req, response);
+  handler(response.req, response);
 }

@@ -1,5 +1,6 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { ApiConfig } from '@app/runtime';
+import { ApiRequest, ApiResponse, type ApiListener } from './answer.js';
 import type { Connections } from './connections.js';
 
 /** How long a client may take; a slow one costs one socket and nothing else. */
@@ -16,7 +17,7 @@ const STALLED_MS = 150_000;
 const MAX_HEADER_BYTES = 16_384;
 
 export interface HttpServerOptions {
-  listener: RequestListener;
+  listener: ApiListener;
   connections: Connections;
   config: Pick<ApiConfig, 'keepAliveMs' | 'maxConnections'>;
   patience: Patience | undefined;
@@ -24,7 +25,9 @@ export interface HttpServerOptions {
 
 /** Node's server within our limits; whatever it would refuse by itself, {@link Connections} answers. */
 export function createHttpServer({ listener, connections, config, patience = PATIENCE }: HttpServerOptions): Server {
-  const limits = {
+  const options = {
+    IncomingMessage: ApiRequest,
+    ServerResponse: ApiResponse,
     headersTimeout: patience.headersMs,
     requestTimeout: patience.requestMs,
     connectionsCheckingInterval: patience.checkEveryMs,
@@ -33,11 +36,11 @@ export function createHttpServer({ listener, connections, config, patience = PAT
     // Node's own refusals have no body: a missing host, like an unknown Expect, is left to the front door.
     requireHostHeader: false,
   };
-  const server = createServer(limits, listener).setTimeout(patience.stalledMs ?? STALLED_MS);
+  const server = createServer(options, listener).setTimeout(patience.stalledMs ?? STALLED_MS);
   server.maxConnections = config.maxConnections;
   // They are limited in bytes: those beyond a count would be dropped without a word, an Idempotency-Key among them.
   server.maxHeadersCount = 0;
-  const asUsual: RequestListener = (request, response) => {
+  const asUsual: ApiListener = (request, response) => {
     server.emit('request', request, response);
   };
   server.on('checkContinue', asUsual).on('checkExpectation', asUsual);

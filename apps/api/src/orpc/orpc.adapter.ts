@@ -5,14 +5,19 @@ import { answer, type ApiResponse } from './answer.js';
 import { Connections } from './connections.js';
 import { crossOrigin } from './cross-origin.js';
 import type { ErrorFilter } from './error.filter.js';
-import { frontDoor, type FrontDoorOptions } from './front-door.js';
+import { frontDoor, type Handler } from './front-door.js';
 import { createHttpServer, type Patience } from './http-server.js';
 
 /** Since closing began: creates have been answered by then; who is left does not send, or does not read. */
 const CUT_OFF_MS = 7000;
 
-/** Nest's host with our own way in, {@link frontDoor}, and our own way out, {@link answer}. */
+/**
+ * Nest's host with our own way in, {@link frontDoor}, and our own way out, {@link answer}. The front door calls Nest's
+ * handlers itself: Express would look for each through all routes, and has nothing left to do.
+ */
 export class OrpcAdapter extends ExpressAdapter {
+  private readonly connections = new Connections();
+  private readonly routes = new Map<string, Map<string, Handler>>();
   private isDraining = false;
 
   constructor(
@@ -20,9 +25,13 @@ export class OrpcAdapter extends ExpressAdapter {
     private readonly errors: ErrorFilter,
     private readonly patience: Patience | undefined,
   ) {
-    super();
-    this.disable('x-powered-by');
-    this.set('trust proxy', config.trustProxy);
+    // In place of an Express application: whoever asks it for more fails at the start.
+    super({ use: () => undefined });
+  }
+
+  /** The responses that are under way. */
+  get unanswered(): Connections['unanswered'] {
+    return this.connections.unanswered;
   }
 
   /** From now on each answer closes its connection: clients connect anew, to another instance. */
@@ -31,18 +40,45 @@ export class OrpcAdapter extends ExpressAdapter {
   }
 
   override initHttpServer(): void {
-    const { config, errors, patience } = this;
-    const connections = new Connections();
+    const { config, connections, errors, patience, routes } = this;
     const listener = frontDoor({
       connections,
       errors,
       maxBodyBytes: config.maxBodyBytes,
       crossOrigin: crossOrigin(config.corsOrigins),
       isDraining: () => this.isDraining,
-      routes: () => this.routes(),
-      next: this.getInstance<FrontDoorOptions['next']>(),
+      routes,
     });
     this.httpServer = createHttpServer({ listener, connections, config, patience });
+  }
+
+  override get(path: unknown, handler?: unknown): void {
+    this.route(['GET', 'HEAD'], path, handler);
+  }
+
+  override post(path: unknown, handler?: unknown): void {
+    this.route(['POST'], path, handler);
+  }
+
+  override use(): never {
+    throw new Error('middleware is never called: requests come through the front door');
+  }
+
+  override createMiddlewareFactory(): never {
+    return this.use();
+  }
+
+  /** The front door refuses what has no route, and {@link ErrorFilter} answers what is thrown behind it. */
+  override setNotFoundHandler(): void {
+    return;
+  }
+
+  override setErrorHandler(): void {
+    return;
+  }
+
+  override status(response: ApiResponse, status: number): void {
+    response.statusCode = status;
   }
 
   override reply(response: ApiResponse, body: unknown, status?: number): void {
@@ -63,20 +99,11 @@ export class OrpcAdapter extends ExpressAdapter {
     });
   }
 
-  /** What Nest has registered with Express: the methods of each path. */
-  private routes(): Map<string, string[]> {
-    const { router } = this.getInstance<{ router: { stack: RouterLayer[] } }>();
-    const routes = new Map<string, string[]>();
-    for (const { route } of router.stack) {
-      if (route === undefined) continue;
-      const methods = Object.keys(route.methods).map((method) => method.toUpperCase());
-      const known = routes.get(route.path) ?? [];
-      routes.set(route.path, [...known, ...methods, ...(methods.includes('GET') ? ['HEAD'] : [])]);
-    }
-    return routes;
+  private route(methods: string[], path: unknown, handler: unknown): void {
+    if (typeof path !== 'string' || /[:*{(]/.test(path))
+      throw new Error(`only fixed paths have routes: ${String(path)}`);
+    const handlers = this.routes.get(path) ?? new Map<string, Handler>();
+    this.routes.set(path, handlers);
+    for (const method of methods) handlers.set(method, handler as Handler);
   }
-}
-
-interface RouterLayer {
-  route?: { path: string; methods: Record<string, boolean> };
 }

@@ -34,10 +34,10 @@ const middleware = helmet({
 });
 
 /** What every answer has, the same each time: helmet is asked once, not with each request. */
-export const STANDING_HEADERS: ReadonlyMap<string, string> = new Map([
+export const STANDING_HEADERS: readonly (readonly [name: string, value: string])[] = [
   ['Cache-Control', 'no-store'],
   ...headersOf(middleware),
-]);
+];
 
 function headersOf(setHeaders: typeof middleware): [name: string, value: string][] {
   const request = new IncomingMessage(new Socket());

@@ -1,0 +1,24 @@
+import { createLogger, loadApiConfig } from '@app/runtime';
+import { ErrorFilter } from './error.filter.js';
+import { OrpcAdapter } from './orpc.adapter.js';
+
+const config = loadApiConfig({
+  MONGODB_URI: 'mongodb://localhost/x',
+  REDIS_URL: 'redis://localhost',
+  NODE_ENV: 'test',
+});
+
+describe('OrpcAdapter', () => {
+  const adapter = new OrpcAdapter(config, new ErrorFilter(createLogger('test', 'silent'), () => ''), undefined);
+  const handler = (): void => undefined;
+
+  it('refuses at the start what requests would never reach', () => {
+    expect(() => {
+      adapter.get('/items/:id', handler);
+    }).toThrow('only fixed paths');
+    expect(() => adapter.use()).toThrow('middleware');
+    expect(() => {
+      adapter.put('/items', handler);
+    }).toThrow();
+  });
+});
