@@ -35,10 +35,10 @@ FROM cli AS worker
 EXPOSE 3001
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.WORKER_PORT || 3001) + '/health/ready').then(async (answer) => { console.log(await answer.text()); process.exit(answer.ok ? 0 : 1) })"]
-CMD ["node", "dist/apps/worker/src/main.js"]
+CMD ["node", "--v8-pool-size=1", "dist/apps/worker/src/main.js"]
 
 FROM cli AS api
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 3000) + '/health/ready').then(async (answer) => { console.log(await answer.text()); process.exit(answer.ok ? 0 : 1) })"]
-CMD ["node", "dist/apps/api/src/main.js"]
+CMD ["node", "--v8-pool-size=1", "dist/apps/api/src/main.js"]

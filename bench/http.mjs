@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { ROOT } from '../tools/checkout/root.mjs';
 import { untilReady } from '../tools/embedded/readiness.mjs';
 import { anyFreePort } from '../tools/processes/ports.mjs';
-import { runCommand } from '../tools/start/services.mjs';
+import { runCommand, serviceArguments } from '../tools/start/services.mjs';
 import { Databases } from './databases.mjs';
 import { Meter } from './meter.mjs';
 import { figuresTable, machine } from './report.mjs';
@@ -14,11 +14,12 @@ import { isMet, TIMES } from './rows.mjs';
 const FULL = { rounds: 15, warmUpMs: 500, ms: 3000, heatMs: 5000 };
 const QUICK = { rounds: 9, warmUpMs: 200, ms: 1000, heatMs: 2000 };
 const CONNECTIONS = 64;
+const [V8_FLAG] = serviceArguments('api');
 const BARE = fileURLToPath(new URL('./http-bare.mjs', import.meta.url));
 const COMMANDS = {
-  whole: [fileURLToPath(new URL('../dist/apps/api/src/main.js', import.meta.url))],
-  express: [BARE, 'express'],
-  direct: [BARE, 'direct'],
+  whole: serviceArguments('api'),
+  express: [V8_FLAG, BARE, 'express'],
+  direct: [V8_FLAG, BARE, 'direct'],
 };
 
 /**

@@ -1,11 +1,15 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { ApiClient } from './api-client.js';
 import { eventually } from './eventually.js';
 
 const ROOT = join(__dirname, '..', '..');
+const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  scripts: Record<`start:${'api' | 'worker'}`, string>;
+};
 
 /** One line of a process's log. */
 export type LogLine = Record<string, unknown> & { msg: string };
@@ -67,12 +71,13 @@ export class ServiceProcess {
     void this.exited.then(() => process.off('exit', kill));
   }
 
-  /** Starts `npm run build`'s output; only `env` and PATH are in its environment. */
+  /** Starts `npm run build`'s output as `npm run start:…` does; only `env` and PATH are in its environment. */
   static start(name: 'api' | 'worker', env: NodeJS.ProcessEnv): ServiceProcess {
-    const main = join(ROOT, 'dist', 'apps', name, 'src', 'main.js');
+    const [, , ...nodeArguments] = scripts[`start:${name}`].split(' ');
     const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe'];
-    const child = spawn(process.execPath, [main], {
+    const child = spawn(process.execPath, nodeArguments, {
       stdio,
+      cwd: ROOT,
       env: { PATH: process.env['PATH'], LOG_LEVEL: 'info', ...env },
     });
     const service = new ServiceProcess(child);

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../checkout/root.mjs';
 import { untilReady } from '../embedded/readiness.mjs';
@@ -27,10 +28,21 @@ export async function runCommand(launcher, name, env) {
  * @param {NodeJS.ProcessEnv} env
  */
 export async function startService(launcher, name, port, env) {
-  const script = join(ROOT, 'dist', 'apps', name, 'src', 'main.js');
-  const child = launcher.start(name, process.execPath, [script], { env, cwd: ROOT, onLine: prefixed(launcher, name) });
+  const options = { env, cwd: ROOT, onLine: prefixed(launcher, name) };
+  const child = launcher.start(name, process.execPath, serviceArguments(name), options);
   await untilReady(child, () => isReady(port));
   launcher.watch(child);
+}
+
+/**
+ * What `npm run start:api` or `start:worker` gives to Node.js.
+ * @param {'api' | 'worker'} name
+ * @returns {string[]}
+ */
+export function serviceArguments(name) {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const [, , ...rest] = scripts[`start:${name}`].split(' ');
+  return rest;
 }
 
 async function isReady(port) {
