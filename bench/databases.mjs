@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { Redis } from 'ioredis';
 import mongoose from 'mongoose';
 import { LOCAL } from '../tools/checkout/root.mjs';
@@ -14,12 +15,14 @@ export class Databases {
   /**
    * Starts both on the disk of the checkout: in a temporary folder, which may be in memory, journaling would cost nothing.
    * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
+   * @param {{data?: string}} [options] the folder in which MongoDB's data stays for the next run
    */
-  static async start(launcher) {
+  static async start(launcher, { data } = {}) {
     mkdirSync(LOCAL, { recursive: true });
     const dataDir = launcher.temporaryFolder(LOCAL);
     const databases = new Databases();
-    databases.#mongodb = await runMongodb(launcher, { dataDir, port: await anyFreePort() });
+    const kept = data === undefined ? dataDir : resolve(data);
+    databases.#mongodb = await runMongodb(launcher, { dataDir: kept, port: await anyFreePort() });
     databases.#redis = await runRedis(launcher, { dataDir, port: await anyFreePort() });
     databases.#client = await new mongoose.mongo.MongoClient(databases.#mongodb.uri).connect();
     return databases;

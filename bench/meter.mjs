@@ -55,6 +55,7 @@ export class Meter {
     const cpuMs = mapValues(pids, (pid, name) => cpuMsOf(pid) - before[name]);
     const peakMegabytes = mapValues(subject.pids, peakMegabytesOf);
     if (reports.creates) await this.#compare(subject, countBefore, reports.creates);
+    if (load.prepared) this.#requireAnswers(subject, reports.reads);
     await delay(SETTLE_MS);
     return { ...reports, indexedMs, cpuMs, peakMegabytes };
   }
@@ -96,6 +97,12 @@ export class Meter {
       this.#report(`${subject.title} answered ${refusedWithoutRetryAfter} times 503 without Retry-After`);
     }
     if (open + refused > 0) this.remarks.push(`${subject.title} answered ${JSON.stringify(answers)}`);
+  }
+
+  /** Requests that were looked at before have one right answer, and a quick refusal is no speed. */
+  #requireAnswers({ title }, { answers: { 200: answered, ...others } }) {
+    if (!answered || sum(others) > 0)
+      this.#report(`${title} answered reads ${JSON.stringify({ 200: answered, ...others })}`);
   }
 
   #report(problem) {

@@ -25,9 +25,7 @@ import { median, ratios } from './rounds.mjs';
  * @returns {Row}
  */
 export function faster(results, peer, row, rateOf = ({ creates }) => creates.perSecond) {
-  const [ours, theirs] = [results.service, results[peer]].map((rounds) => rounds.map(rateOf));
-  const note = `${median(ours).toFixed(0)}/s to ${median(theirs).toFixed(0)}/s`;
-  return { better: 'more', ...TIMES, values: ratios(ours, theirs), note, ...row };
+  return compared(results.service.map(rateOf), results[peer].map(rateOf), rate, { better: 'more', ...row });
 }
 
 /**
@@ -38,9 +36,24 @@ export function faster(results, peer, row, rateOf = ({ creates }) => creates.per
  * @returns {Row}
  */
 export function slower({ service, direct }, msOf, row) {
-  const [ours, theirs] = [service.map(msOf), direct.map(msOf)];
-  const note = `${duration(median(ours))} to ${duration(median(theirs))}`;
-  return { better: 'less', ...TIMES, values: ratios(ours, theirs), note, ...row };
+  return compared(service.map(msOf), direct.map(msOf), duration, { better: 'less', ...row });
+}
+
+/**
+ * How many times the ones are the others, round by round.
+ * @param {number[]} ones
+ * @param {number[]} others
+ * @param {(value: number) => string} format of the two medians in the note
+ * @param {Pick<Row, 'figure' | 'better' | 'must' | 'aim'>} row
+ * @returns {Row}
+ */
+export function compared(ones, others, format, row) {
+  const note = `${format(median(ones))} to ${format(median(others))}`;
+  return { ...TIMES, values: ratios(ones, others), note, ...row };
+}
+
+export function rate(perSecond) {
+  return `${perSecond.toFixed(0)}/s`;
 }
 
 export const TIMES = { unit: ' ×', digits: 2 };

@@ -52,19 +52,8 @@ export async function startSubjects(launcher, databases, { leanPeers }) {
 }
 
 async function startSubject(databases, name, title, { prepare, start, leanPeers }) {
-  const [port, workerPort] = [await anyFreePort(), await anyFreePort()];
-  const env = {
-    ...process.env,
-    NODE_ENV: 'production',
-    LOG_LEVEL: 'warn',
-    HOST: '127.0.0.1',
-    PORT: String(port),
-    WORKER_PORT: String(workerPort),
-    MONGODB_URI: databases.uriOf(name),
-    REDIS_URL: databases.redisUrl,
-    QUEUE_PREFIX: `bench-${name}`,
-    PEER_SEARCH: leanPeers ? 'off' : 'on',
-  };
+  const env = { ...(await environment(databases, name)), PEER_SEARCH: leanPeers ? 'off' : 'on' };
+  const port = Number(env.PORT);
   const db = databases.db(name);
   await insertReferences(db);
   await prepare(env, db);
@@ -76,10 +65,26 @@ async function startSubject(databases, name, title, { prepare, start, leanPeers 
   return { name, title, port, pids, itemId, countItems, countUnindexed };
 }
 
-async function startBoth(launcher, env) {
+/** What the processes of a subject are told: free ports, and its own database and queue. */
+export async function environment(databases, name) {
+  return {
+    ...process.env,
+    NODE_ENV: 'production',
+    LOG_LEVEL: 'warn',
+    HOST: '127.0.0.1',
+    PORT: String(await anyFreePort()),
+    WORKER_PORT: String(await anyFreePort()),
+    MONGODB_URI: databases.uriOf(name),
+    REDIS_URL: databases.redisUrl,
+    QUEUE_PREFIX: `bench-${name}`,
+  };
+}
+
+/** The service's worker and API; answers their process numbers. */
+export async function startBoth(launcher, env) {
   await startService(launcher, 'worker', Number(env.WORKER_PORT), env);
   await startService(launcher, 'api', Number(env.PORT), env);
-  const pidOf = (name) => launcher.targets.find((target) => target.name === name).pid;
+  const pidOf = (name) => launcher.targets.findLast((target) => target.name === name).pid;
   return { api: pidOf('api'), worker: pidOf('worker') };
 }
 
@@ -111,7 +116,8 @@ async function createFirst(port, name) {
   return item.id;
 }
 
-async function call(port, operation, body) {
+/** Asks an API one thing as any client would; anything but 200 is an error. */
+export async function call(port, operation, body) {
   const answer = await fetch(`http://127.0.0.1:${port}/api/orpc/items/${operation}`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },

@@ -1,10 +1,11 @@
 // The load generator, a process of its own so that its work shows in nobody's figures: `node generate.mjs SPEC` sends
 // what SPEC (JSON) asks for to 127.0.0.1 and prints a report as JSON.
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { closedLoop, openLoop } from './loops.mjs';
-import { createRequests, readRequests } from './requests.mjs';
+import { createRequests, preparedRequests, readRequests } from './requests.mjs';
 import { Tally } from './tally.mjs';
 
 /**
@@ -14,6 +15,8 @@ import { Tally } from './tally.mjs';
  * @property {{connections: number, warmUpMs: number, ms: number}} [steady] creates in a closed loop
  * @property {{connections: number, rate: number, count: number}} [burst] creates in an open loop
  * @property {{id: string, connections: number, warmUpMs: number, ms: number}} [readLoop] getById in a closed loop
+ * @property {{file: string, connections: number, warmUpMs: number, ms: number}} [prepared] requests in a closed loop, drawn
+ *   from the operation and inputs in a file of JSON: too many for a command line
  * @property {{id: string, rate: number, ms?: number}} [reads] getById in an open loop, for so long or through the burst
  */
 
@@ -24,15 +27,19 @@ const READ_BEFORE_MS = 500;
 const spec = JSON.parse(process.argv[2]);
 const { port } = spec;
 const next = createRequests(port, spec);
+const drawn = spec.prepared && preparedRequests(port, JSON.parse(readFileSync(spec.prepared.file, 'utf8')));
 // What starting a process takes is not what a request takes.
 const started = process.cpuUsage();
 
-const report = await (spec.readLoop ? readLoop(spec.readLoop) : createsAndReads(spec));
+const report = await work();
 const { user, system } = process.cpuUsage(started);
 process.stdout.write(JSON.stringify({ ...report, cpuMs: (user + system) / 1000 }));
 
-async function readLoop(loop) {
-  return { reads: await steady(loop, readRequests(port, loop.id)) };
+async function work() {
+  const { readLoop, prepared } = spec;
+  if (readLoop) return { reads: await steady(readLoop, readRequests(port, readLoop.id)) };
+  if (prepared) return { reads: await steady(prepared, drawn) };
+  return createsAndReads(spec);
 }
 
 async function createsAndReads({ steady: loop, burst: wave, reads }) {

@@ -48,6 +48,17 @@ export function readRequests(port, id) {
   return () => request;
 }
 
+/**
+ * Requests with these inputs, drawn at random.
+ * @param {number} port
+ * @param {{operation: string, inputs: object[]}} prepared
+ * @returns {() => Buffer}
+ */
+export function preparedRequests(port, { operation, inputs }) {
+  const requests = inputs.map((input) => post(port, operation, JSON.stringify(input)));
+  return () => requests[Math.floor(Math.random() * requests.length)];
+}
+
 /** The one create of these bodies that is looked at before anything is measured. */
 export function exampleBody() {
   return JSON.parse(`{"name":"Road bike, the first one",${bodyAfterName(0)}`);

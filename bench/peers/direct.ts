@@ -1,14 +1,26 @@
 // What a team writes first: a Nest app that stores each item with mongoose as the request comes.
 import 'reflect-metadata';
-import { CreateItemInputSchema, GetByIdInputSchema, type Item } from '@app/contracts';
+import { CreateItemInputSchema, GetAllInputSchema, GetByIdInputSchema, type Item } from '@app/contracts';
 import { Body, Controller, HttpCode, Inject, Injectable, Module, NotFoundException, Post } from '@nestjs/common';
 import { APP_PIPE, NestFactory } from '@nestjs/core';
 import mongoose from 'mongoose';
 import { createZodDto, ZodValidationPipe } from 'nestjs-zod';
 import { createModels, type Models } from './item-model.js';
-import { COUNTER, DURABLY, loadReferences, sayReady, settings, toItem, toRecord, type References } from './items.js';
+import {
+  ANSWERED,
+  COUNTER,
+  DURABLY,
+  loadReferences,
+  pageQuery,
+  sayReady,
+  settings,
+  toItem,
+  toRecord,
+  type References,
+} from './items.js';
 
 class CreateItemDto extends createZodDto(CreateItemInputSchema) {}
+class GetAllDto extends createZodDto(GetAllInputSchema) {}
 class GetByIdDto extends createZodDto(GetByIdInputSchema) {}
 
 const MODELS = Symbol('Models');
@@ -31,9 +43,15 @@ class ItemsService {
   }
 
   async getById(id: string): Promise<Item> {
-    const item = await this.models.items.findById(id).lean();
+    const item = await this.models.items.findById(id, ANSWERED).lean();
     if (item === null) throw new NotFoundException();
     return toItem(item);
+  }
+
+  async getAll(input: GetAllDto): Promise<Item[]> {
+    const { filter, options } = pageQuery(input);
+    const items = await this.models.items.find(filter, ANSWERED, options).lean();
+    return items.map(toItem);
   }
 }
 
@@ -51,6 +69,12 @@ class ItemsController {
   @HttpCode(200)
   getById(@Body() { id }: GetByIdDto): Promise<Item> {
     return this.items.getById(id);
+  }
+
+  @Post('getAll')
+  @HttpCode(200)
+  getAll(@Body() input: GetAllDto): Promise<Item[]> {
+    return this.items.getAll(input);
   }
 }
 

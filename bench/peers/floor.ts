@@ -1,12 +1,22 @@
 // The least that does the work: node:http and the MongoDB driver, one counter increment and one insert a request.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { CreateItemInputSchema, GetByIdInputSchema, type Item } from '@app/contracts';
+import { CreateItemInputSchema, GetAllInputSchema, GetByIdInputSchema, type Item } from '@app/contracts';
 import { mongoId } from '@app/database';
 import { mongo } from 'mongoose';
 import type { Counter, PeerRecord } from './item-model.js';
-import { COUNTER, DURABLY, loadReferences, sayReady, settings, toItem, toRecord } from './items.js';
+import {
+  ANSWERED,
+  COUNTER,
+  DURABLY,
+  loadReferences,
+  pageQuery,
+  sayReady,
+  settings,
+  toItem,
+  toRecord,
+} from './items.js';
 
-type Handler = (body: unknown) => Promise<Item | null>;
+type Handler = (body: unknown) => Promise<Item | Item[] | null>;
 
 async function start(): Promise<void> {
   const client = await new mongo.MongoClient(settings.mongodbUri, { writeConcern: DURABLY }).connect();
@@ -25,8 +35,14 @@ async function start(): Promise<void> {
       return toItem(record);
     },
     '/api/orpc/items/getById': async (body) => {
-      const found = await items.findOne({ _id: mongoId(GetByIdInputSchema.parse(body).id) });
+      const id = mongoId(GetByIdInputSchema.parse(body).id);
+      const found = await items.findOne({ _id: id }, { projection: ANSWERED });
       return found && toItem(found);
+    },
+    '/api/orpc/items/getAll': async (body) => {
+      const { filter, options } = pageQuery(GetAllInputSchema.parse(body));
+      const found = await items.find(filter, { ...options, projection: ANSWERED }).toArray();
+      return found.map(toItem);
     },
   };
 
@@ -38,8 +54,8 @@ async function start(): Promise<void> {
 
 async function handle(handler: Handler | undefined, request: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
-    const item = await handler?.(JSON.parse(await read(request)));
-    answer(response, item ? 200 : 404, item ?? {});
+    const found = await handler?.(JSON.parse(await read(request)));
+    answer(response, found ? 200 : 404, found ?? {});
   } catch {
     answer(response, 500, {});
   }

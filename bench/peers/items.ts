@@ -1,4 +1,13 @@
-import { categoryNumber, type CreateItemInput, type Item } from '@app/contracts';
+import {
+  categoryNumber,
+  DEFAULT_PAGE,
+  DEFAULT_PAGE_SIZE,
+  ITEM_STATUSES,
+  type CreateItemInput,
+  type GetAllInput,
+  type Item,
+  type ItemStatus,
+} from '@app/contracts';
 import { toSitelessItem, type StoredItem } from '@app/database';
 import { itemSlug, searchTerms } from '@app/items';
 import { Types, type mongo } from 'mongoose';
@@ -75,6 +84,33 @@ export function toRecord(input: CreateItemInput, publicId: number, { brands, con
     searchTerms: settings.isSearched ? searchTerms({ ...input, brandTitle }) : [],
     searchVersion: 1,
   };
+}
+
+/** What no answer holds need not be read. */
+export const ANSWERED = { requestHash: 0, searchTerms: 0, searchVersion: 0 } as const;
+
+/** The order of every list, as the service has it. */
+const ORDER = { isBoosted: -1, boostScore: -1, createdAt: -1, publicId: -1 } as const;
+
+/** What a list is asked for, of the driver as of mongoose. */
+interface PageQuery {
+  filter: { isVisible: true; status: ItemStatus | { $in: ItemStatus[] }; categoryId?: number };
+  options: { sort: typeof ORDER; skip: number; limit: number };
+}
+
+/** One page of a list. All statuses go by name, so that the service's index, which begins with them, serves it in order. */
+export function pageQuery({
+  page = DEFAULT_PAGE,
+  pageSize: limit = DEFAULT_PAGE_SIZE,
+  ...input
+}: GetAllInput): PageQuery {
+  const anyStatus = { $in: [...ITEM_STATUSES] };
+  const filter: PageQuery['filter'] = {
+    isVisible: true,
+    status: input.status === undefined || input.status === 'all' ? anyStatus : input.status,
+    ...(input.categoryId === undefined ? {} : { categoryId: categoryNumber(input.categoryId) ?? -1 }),
+  };
+  return { filter, options: { sort: ORDER, skip: (page - 1) * limit, limit } };
 }
 
 /** The answer: the 35 fields. */

@@ -1,0 +1,61 @@
+import { closeSync, openSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { LOCAL, ROOT } from '../tools/checkout/root.mjs';
+import { runCommand } from '../tools/start/services.mjs';
+
+const COMMANDS = join(ROOT, 'dist', 'apps', 'cli', 'src');
+const LOADED = 'loaded';
+
+/**
+ * Fills a database with generated listings by the project's own commands: setup, generate, import. One that an earlier
+ * run has filled is only freed of what was created in it since.
+ * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
+ * @param {import('./databases.mjs').Databases} databases
+ * @param {string} name of the database
+ * @param {number} count of listings
+ * @returns {Promise<number>} the highest publicId in it
+ */
+export async function loadCatalogue(launcher, databases, name, count) {
+  const db = databases.db(name);
+  const loads = db.collection('loads');
+  const items = db.collection('items');
+  const found = await loads.findOne({ _id: LOADED, count });
+  if (found !== null) {
+    await items.deleteMany({ publicId: { $gt: found.lastPublicId } });
+    return found.lastPublicId;
+  }
+  await db.dropDatabase();
+  await launcher.steps.run(`load ${count.toLocaleString('en')} items`, () => load(launcher, databases, name, count));
+  const [{ publicId: lastPublicId }] = await items.find().sort({ publicId: -1 }).limit(1).toArray();
+  await loads.insertOne({ _id: LOADED, count, lastPublicId });
+  return lastPublicId;
+}
+
+async function load(launcher, databases, name, count) {
+  const db = databases.db(name);
+  const env = { ...process.env, NODE_ENV: 'production', MONGODB_URI: databases.uriOf(name) };
+  for (const [kind, records] of Object.entries(references())) await db.collection(kind).insertMany(records);
+  await runCommand(launcher, 'setup', env);
+  await launcher.withTemporaryFolder(LOCAL, async (folder) => {
+    const file = join(folder, 'items.ndjson');
+    await generate(launcher, count, file);
+    const onLine = (line) => launcher.steps.say(`[import] ${line}`);
+    const options = { name: 'import', env, cwd: ROOT, onLine };
+    await launcher.run(process.execPath, [join(COMMANDS, 'import.js'), file], options);
+  });
+}
+
+async function generate(launcher, count, file) {
+  const stdout = openSync(file, 'w');
+  const script = join(COMMANDS, 'generate.js');
+  await launcher.run(process.execPath, [script, String(count)], { name: 'generate', cwd: ROOT, stdout });
+  closeSync(stdout);
+}
+
+/** What generated listings refer to by number. */
+function references() {
+  const { demoCatalogue } = createRequire(import.meta.url)(join(COMMANDS, 'demo', 'demo-catalogue.js'));
+  const { categories, brands, conditions } = demoCatalogue(new Date());
+  return { categories, brands, conditions };
+}

@@ -1,0 +1,63 @@
+import { randomIds } from './prepared.mjs';
+
+const PAGES = 20;
+const PAGE_SIZE = 50;
+const SHORT_PAGE = 20;
+
+/**
+ * Requests that are drawn at random, and what is asked of the service's rate of answers against that of a peer.
+ * @typedef {object} ReadGroup
+ * @property {string} figure
+ * @property {'getById' | 'getAll'} operation
+ * @property {object[]} inputs
+ * @property {Partial<Record<'direct' | 'floor', {must: number, aim: number}>>} against
+ */
+
+/**
+ * @param {import('mongoose').mongo.Db} db
+ * @param {number} ids how many items getById is asked for
+ * @returns {Promise<ReadGroup[]>}
+ */
+export async function readGroups(db, ids) {
+  return [
+    {
+      figure: 'getById/s, random ids',
+      operation: 'getById',
+      inputs: await randomIds(db, ids),
+      against: { direct: { must: 1.6, aim: 3 }, floor: { must: 1, aim: 2 } },
+    },
+    {
+      figure: `getAll/s, pages 1–${PAGES} of ${PAGE_SIZE}`,
+      operation: 'getAll',
+      inputs: Array.from({ length: PAGES }, (_, index) => ({ page: index + 1, pageSize: PAGE_SIZE })),
+      against: { direct: { must: 1.25, aim: 2 }, floor: { must: 1.1, aim: 1.5 } },
+    },
+    {
+      figure: `getAll/s, everyone the first page of ${PAGE_SIZE}`,
+      operation: 'getAll',
+      inputs: [{ page: 1, pageSize: PAGE_SIZE }],
+      against: { floor: { must: 5, aim: 15 } },
+    },
+    {
+      figure: `getAll/s, category + status, ${SHORT_PAGE} a page`,
+      operation: 'getAll',
+      inputs: await fullFilters(db),
+      against: { direct: { must: 1.25, aim: 2 } },
+    },
+  ];
+}
+
+/** The categories and statuses that fill a page together. */
+async function fullFilters(db) {
+  const stages = [
+    { $match: { isVisible: true } },
+    { $group: { _id: { categoryId: '$categoryId', status: '$status' }, count: { $sum: 1 } } },
+    { $match: { count: { $gte: SHORT_PAGE } } },
+  ];
+  const found = await db.collection('items').aggregate(stages).toArray();
+  return found.map(({ _id: { categoryId, status } }) => ({
+    categoryId: String(categoryId),
+    status,
+    pageSize: SHORT_PAGE,
+  }));
+}

@@ -1,0 +1,99 @@
+import { deepStrictEqual, strictEqual } from 'node:assert';
+import { loadavg } from 'node:os';
+import { LOCAL } from '../tools/checkout/root.mjs';
+import { anyFreePort } from '../tools/processes/ports.mjs';
+import { startService } from '../tools/start/services.mjs';
+import { loadCatalogue } from './catalogue.mjs';
+import { Databases } from './databases.mjs';
+import { Meter } from './meter.mjs';
+import { compilePeers, startPeer } from './peers.mjs';
+import { prepare } from './prepared.mjs';
+import { readGroups } from './read-groups.mjs';
+import { figuresTable, machine } from './report.mjs';
+import { interleave } from './rounds.mjs';
+import { faster, isMet } from './rows.mjs';
+import { call, environment } from './subjects.mjs';
+
+const FULL = { items: 100_000, ids: 20_000, rounds: 5, warmUpMs: 500, ms: 3000, heatMs: 4000 };
+const QUICK = { items: 10_000, ids: 5000, rounds: 3, warmUpMs: 200, ms: 1000, heatMs: 1500 };
+const CONNECTIONS = 32;
+const DATABASE = 'read';
+const TITLES = { service: 'this service', direct: '(a) direct', floor: '(c) node:http + driver' };
+
+/**
+ * How reading compares with what a team would write instead, all on the same items of one database.
+ * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
+ * @param {{quick: boolean, data?: string}} options
+ * @returns {Promise<{text: string, passed: boolean}>} Markdown, and whether every "must" is met
+ */
+export async function runBenchmark(launcher, { quick, data }) {
+  const [loadBefore] = loadavg();
+  const size = quick ? QUICK : FULL;
+  const databases = await Databases.start(launcher, { data });
+  const versions = await databases.versions();
+  await loadCatalogue(launcher, databases, DATABASE, size.items);
+  const subjects = await startSubjects(launcher, databases);
+  const groups = await readGroups(databases.db(DATABASE), size.ids);
+  for (const group of groups) await requireSameAnswers(subjects, group);
+
+  const meter = new Meter(launcher, databases, { keyed: false });
+  const rows = [];
+  const folder = launcher.temporaryFolder(LOCAL);
+  for (const group of groups) {
+    const { figure, operation, inputs, against } = group;
+    const file = prepare(folder, 'requests', { operation, inputs });
+    const read = (name, times) =>
+      meter.measure(subjects[name], { prepared: { file, connections: CONNECTIONS, ...times } });
+    const names = ['service', ...Object.keys(against)];
+    const results = await launcher.steps.run(figure, async () => {
+      for (const name of names) await read(name, { warmUpMs: 0, ms: size.heatMs });
+      return interleave(names, size.rounds, (name) => read(name, size));
+    });
+    for (const [peer, demands] of Object.entries(against)) {
+      const row = { figure: `${figure}, ${CONNECTIONS} connections, against ${TITLES[peer]}`, ...demands };
+      rows.push(faster(results, peer, row, ({ reads }) => reads.perSecond));
+    }
+  }
+  await databases.close();
+
+  const notes = [
+    `${size.items.toLocaleString('en')} items, read by all from the same collection by the same indexes.`,
+    `${size.rounds} interleaved rounds of ${size.ms / 1000} s; a ratio is taken in each round.`,
+    `Load average before: ${loadBefore.toFixed(1)}.`,
+  ];
+  const problems = meter.problems.map((problem) => `- **${problem}**`).join('\n');
+  const text = [`${machine(versions)}.`, notes.join(' '), figuresTable(rows), problems].filter(Boolean).join('\n\n');
+  return { text, passed: rows.every(isMet) && meter.problems.length === 0 };
+}
+
+/** No worker: it would end lapsed boosts while the peers are measured. */
+async function startSubjects(launcher, databases) {
+  const env = await environment(databases, DATABASE);
+  const folder = await compilePeers(launcher);
+  const starts = {
+    service: async (port) => {
+      await startService(launcher, 'api', port, { ...env, PORT: String(port) });
+      return launcher.targets.findLast(({ name }) => name === 'api').pid;
+    },
+    direct: (port) => startPeer(launcher, folder, 'direct', { ...env, PORT: String(port) }),
+    floor: (port) => startPeer(launcher, folder, 'floor', { ...env, PORT: String(port) }),
+  };
+  const subjects = {};
+  for (const [name, start] of Object.entries(starts)) {
+    const port = await anyFreePort();
+    subjects[name] = { title: TITLES[name], port, pids: { api: await start(port) }, countItems: async () => 0 };
+  }
+  return subjects;
+}
+
+/** A benchmark of different answers would be worthless. */
+async function requireSameAnswers({ service, ...peers }, { operation, inputs }) {
+  for (const input of [inputs[0], inputs.at(-1)]) {
+    const ours = await call(service.port, operation, input);
+    if (operation === 'getAll') strictEqual(ours.length, input.pageSize, `a page of ${JSON.stringify(input)}`);
+    for (const { port, title } of Object.values(peers)) {
+      const theirs = await call(port, operation, input);
+      deepStrictEqual(theirs, ours, `${title} answers ${operation} ${JSON.stringify(input)} otherwise`);
+    }
+  }
+}
