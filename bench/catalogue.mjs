@@ -8,28 +8,36 @@ const COMMANDS = join(ROOT, 'dist', 'apps', 'cli', 'src');
 const LOADED = 'loaded';
 
 /**
- * Fills a database with generated listings by the project's own commands: setup, generate, import. One that an earlier
- * run has filled is only freed of what was created in it since.
+ * A database of generated listings.
+ * @typedef {object} Catalogue
+ * @property {string} name of the database, which says how many there are
+ * @property {number} count
+ * @property {number} lastPublicId the highest: what has a higher one was created since
+ */
+
+/**
+ * Fills a database with generated listings by the project's own commands: setup, import of what generate writes. One that
+ * an earlier run has filled is only freed of what was created in it since.
  * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
  * @param {import('./databases.mjs').Databases} databases
- * @param {string} name of the database
  * @param {number} count of listings
- * @returns {Promise<number>} the highest publicId in it
+ * @returns {Promise<Catalogue>}
  */
-export async function loadCatalogue(launcher, databases, name, count) {
+export async function loadCatalogue(launcher, databases, count) {
+  const name = `items-${count}`;
   const db = databases.db(name);
   const loads = db.collection('loads');
   const items = db.collection('items');
-  const found = await loads.findOne({ _id: LOADED, count });
+  const found = await loads.findOne({ _id: LOADED });
   if (found !== null) {
     await items.deleteMany({ publicId: { $gt: found.lastPublicId } });
-    return found.lastPublicId;
+    return { name, count, lastPublicId: found.lastPublicId };
   }
   await db.dropDatabase();
   await launcher.steps.run(`load ${count.toLocaleString('en')} items`, () => load(launcher, databases, name, count));
   const [{ publicId: lastPublicId }] = await items.find().sort({ publicId: -1 }).limit(1).toArray();
-  await loads.insertOne({ _id: LOADED, count, lastPublicId });
-  return lastPublicId;
+  await loads.insertOne({ _id: LOADED, lastPublicId });
+  return { name, count, lastPublicId };
 }
 
 async function load(launcher, databases, name, count) {

@@ -73,7 +73,7 @@ export class Meter {
     const since = performance.now();
     while ((await countUnindexed()) > 0) {
       if (performance.now() - since > INDEXED_WITHIN_MS) {
-        this.#report(`${title} has not made all items findable within a minute`);
+        this.report(`${title} has not made all items findable within a minute`);
         break;
       }
       await delay(ASK_EVERY_MS);
@@ -91,10 +91,10 @@ export class Meter {
       stored = (await subject.countItems()) - countBefore;
     }
     if (stored < created || stored > created + open) {
-      this.#report(`${subject.title} stored ${stored} items and answered 200 to ${created}`);
+      this.report(`${subject.title} stored ${stored} items and answered 200 to ${created}`);
     }
     if (refusedWithoutRetryAfter > 0) {
-      this.#report(`${subject.title} answered ${refusedWithoutRetryAfter} times 503 without Retry-After`);
+      this.report(`${subject.title} answered ${refusedWithoutRetryAfter} times 503 without Retry-After`);
     }
     if (open + refused > 0) this.remarks.push(`${subject.title} answered ${JSON.stringify(answers)}`);
   }
@@ -102,10 +102,11 @@ export class Meter {
   /** Requests that were looked at before have one right answer, and a quick refusal is no speed. */
   #requireAnswers({ title }, { answers: { 200: answered, ...others } }) {
     if (!answered || sum(others) > 0)
-      this.#report(`${title} answered reads ${JSON.stringify({ 200: answered, ...others })}`);
+      this.report(`${title} answered reads ${JSON.stringify({ 200: answered, ...others })}`);
   }
 
-  #report(problem) {
+  /** @param {string} problem a sentence without its stop */
+  report(problem) {
     this.problems.push(problem);
     this.launcher.steps.say(`!!!!! ${problem}`);
   }

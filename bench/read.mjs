@@ -17,7 +17,6 @@ import { call, environment } from './subjects.mjs';
 const FULL = { items: 100_000, ids: 20_000, rounds: 5, warmUpMs: 500, ms: 3000, heatMs: 4000 };
 const QUICK = { items: 10_000, ids: 5000, rounds: 3, warmUpMs: 200, ms: 1000, heatMs: 1500 };
 const CONNECTIONS = 32;
-const DATABASE = 'read';
 const TITLES = { service: 'this service', direct: '(a) direct', floor: '(c) node:http + driver' };
 
 /**
@@ -31,9 +30,9 @@ export async function runBenchmark(launcher, { quick, data }) {
   const size = quick ? QUICK : FULL;
   const databases = await Databases.start(launcher, { data });
   const versions = await databases.versions();
-  await loadCatalogue(launcher, databases, DATABASE, size.items);
-  const subjects = await startSubjects(launcher, databases);
-  const groups = await readGroups(databases.db(DATABASE), size.ids);
+  const { name: database } = await loadCatalogue(launcher, databases, size.items);
+  const subjects = await startSubjects(launcher, databases, database);
+  const groups = await readGroups(databases.db(database), size.ids);
   for (const group of groups) await requireSameAnswers(subjects, group);
 
   const meter = new Meter(launcher, databases, { keyed: false });
@@ -67,8 +66,8 @@ export async function runBenchmark(launcher, { quick, data }) {
 }
 
 /** No worker: it would end lapsed boosts while the peers are measured. */
-async function startSubjects(launcher, databases) {
-  const env = await environment(databases, DATABASE);
+async function startSubjects(launcher, databases, database) {
+  const env = await environment(databases, database);
   const folder = await compilePeers(launcher);
   const starts = {
     service: async (port) => {

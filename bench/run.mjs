@@ -1,12 +1,12 @@
 // The project's own benchmarks, from a bare checkout: `npm run bench -- create [--quick] [--only ROW]… [--keyed]
-// [--lean-peers]`, and `http`, `read` and `soak` with [--quick]. What is being done goes to stderr, the tables
+// [--lean-peers]`, and `http`, `read`, `scale` and `soak` with [--quick]. What is being done goes to stderr, the tables
 // for the README to stdout; a missed "must" is exit code 1.
 //
 //   --quick       fewer and shorter rounds, and fewer items: under two minutes instead of ten and more, and noisier
 //   --only        one group of rows, may be repeated: creates-64, creates-256, always-64, always-256, burst, single
 //   --keyed       every create of every load has an Idempotency-Key
 //   --lean-peers  peers without search: they neither derive nor index search terms, and have unique indexes only
-//   --data DIR    read: a folder for MongoDB's data, which stays; the next run finds in it what this one has
+//   --data DIR    read and scale: a folder for MongoDB's data, which stays; the next run finds in it what this one has
 //                 loaded, which for scale's million items takes most of the time
 import '../tools/node-version.mjs';
 import { parseArgs } from 'node:util';
@@ -16,7 +16,7 @@ import { launch } from '../tools/processes/launcher.mjs';
 import { Steps, StepError } from '../tools/steps.mjs';
 
 const INTERRUPTED = 130;
-const BENCHMARKS = ['create', 'http', 'read', 'soak'];
+const BENCHMARKS = ['create', 'http', 'read', 'scale', 'soak'];
 
 await launch(
   new Steps(process.stderr),

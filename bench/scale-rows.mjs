@@ -1,0 +1,109 @@
+import { prepare } from './prepared.mjs';
+import { interleave } from './rounds.mjs';
+import { compared, duration, rate, TIMES } from './rows.mjs';
+import { growthQueries, largeQueries, requireAnswers } from './scale-queries.mjs';
+
+const CONNECTIONS = 8;
+const CREATE_CONNECTIONS = 64;
+
+/** How many times as long each query takes in the large database as in the small one. */
+export async function growthRows(bench) {
+  const { launcher, size, words } = bench;
+  const subjects = { small: bench.small, large: bench.large };
+  const queries = {};
+  for (const [name, { db }] of Object.entries(subjects)) queries[name] = await growthQueries(db, size, words);
+  const rows = [];
+  for (const [index, { figure, must, aim }] of queries.large.entries()) {
+    const results = await launcher.steps.run(figure, () => {
+      const loads = Object.keys(subjects).map((name) => [
+        name,
+        { subject: subjects[name], query: queries[name][index] },
+      ]);
+      return measureInTurn(bench, Object.fromEntries(loads));
+    });
+    const title = `p50 of ${figure}, ${bench.large.title} against ${bench.small.title}`;
+    rows.push(compared(results.large, results.small, duration, { figure: title, better: 'less', must, aim }));
+  }
+  return rows;
+}
+
+/** How many times as long what looks expensive takes as the first page, in the large database. */
+export async function largeRows(bench) {
+  const { launcher, large, size, words } = bench;
+  const queries = await launcher.steps.run('look for page 1,000', () => largeQueries(large.port, size.pageSize, words));
+  const loads = Object.entries(queries).map(([name, query]) => [name, { subject: large, query }]);
+  const results = await launcher.steps.run('within the large one', () =>
+    measureInTurn(bench, Object.fromEntries(loads)),
+  );
+  const row = (name, demands) => {
+    const figure = `p50 of ${queries[name].figure} against the first page, ${size.pageSize} a page, ${large.title}`;
+    return compared(results[name], results.first, duration, { figure, better: 'less', ...demands });
+  };
+  return [
+    row('common', { must: 2, aim: 1.2 }),
+    row('deep', { must: 5, aim: 2 }),
+    row('after', { must: 1.3, aim: 1.05 }),
+  ];
+}
+
+/** The size of all indexes against that of the documents, and that of each. */
+export async function indexSizes({ db, title }) {
+  const [{ storageStats }] = await db
+    .collection('items')
+    .aggregate([{ $collStats: { storageStats: {} } }])
+    .toArray();
+  const { size, storageSize, totalIndexSize, indexSizes: sizes } = storageStats;
+  const of = `${megabytes(totalIndexSize)} to ${megabytes(size)} (${megabytes(storageSize)} compressed)`;
+  const figure = `size of the indexes against that of the data, ${title}`;
+  const each = Object.entries(sizes).sort(([, a], [, b]) => b - a);
+  return {
+    row: { figure, better: 'less', aim: 1.5, ...TIMES, values: [totalIndexSize / size], note: of },
+    note: `Indexes of ${title}: ${each.map(([name, bytes]) => `\`${name}\` ${megabytes(bytes)}`).join(', ')}.`,
+  };
+}
+
+/** Last, because it adds items. */
+export async function createRow({ launcher, meter, size, small, large }) {
+  const subjects = { small, large };
+  const steady = { connections: CREATE_CONNECTIONS, warmUpMs: size.warmUpMs, ms: size.ms };
+  const results = await launcher.steps.run('creates', () =>
+    interleave(Object.keys(subjects), size.rounds, (name) => meter.measure(subjects[name], { steady })),
+  );
+  const [ours, theirs] = [results.large, results.small].map((rounds) => rounds.map(({ creates }) => creates.perSecond));
+  const figure = `creates/s, ${CREATE_CONNECTIONS} connections, ${large.title} against ${small.title}`;
+  return compared(ours, theirs, rate, { figure, better: 'more' });
+}
+
+/**
+ * Medians in ms, by name, one a round; NaN of what is not answered rightly, which is told and not measured.
+ * @param {Record<string, {subject: import('./subjects.mjs').Subject, query: import('./scale-queries.mjs').Query}>} loads
+ */
+async function measureInTurn({ meter, folder, size }, loads) {
+  const files = {};
+  for (const [name, { subject, query }] of Object.entries(loads)) {
+    if (await isRight(meter, subject, query)) files[name] = prepare(folder, name, query);
+  }
+  const { warmUpMs, ms } = size;
+  return interleave(Object.keys(loads), size.rounds, async (name) => {
+    const file = files[name];
+    if (file === undefined) return NaN;
+    const { subject, query } = loads[name];
+    const { reads } = await meter.measure(subject, { prepared: { file, connections: CONNECTIONS, warmUpMs, ms } });
+    if (Number.isNaN(reads.ms.p50)) meter.report(`${subject.title}, ${query.figure}: no answer within ${ms} ms`);
+    return reads.ms.p50;
+  });
+}
+
+async function isRight(meter, subject, query) {
+  try {
+    await requireAnswers(subject, query);
+    return true;
+  } catch (error) {
+    meter.report(`${subject.title}, ${query.figure}: ${error.message.split('\n', 1)}`);
+    return false;
+  }
+}
+
+function megabytes(bytes) {
+  return `${(bytes / 1e6).toFixed(0)} MB`;
+}

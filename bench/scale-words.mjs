@@ -1,0 +1,92 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { ROOT } from '../tools/checkout/root.mjs';
+import { StepError } from '../tools/steps.mjs';
+
+/** All words that are asked for fill a page of this many in both databases, but those that never come together. */
+export const SEARCH_PAGE = 20;
+/** So that a reader of the figures can see that it is one. */
+const READABLE = /^\p{L}{3,}$/u;
+const COMMON_WORDS = 300;
+const DISJOINT_TRIES = 20;
+
+/**
+ * Words to search for, chosen by counting them in the small database, and in how many visible items of each they are.
+ * @param {import('mongoose').mongo.Db} small
+ * @param {import('mongoose').mongo.Db} large
+ */
+export async function chooseWords(small, large) {
+  const { words, beginnings } = await countTerms(small);
+  const common = words[0];
+  const usable = words.filter(({ items }) => items.size >= SEARCH_PAGE);
+  const together = words.slice(1).map((word) => ({ ...word, both: intersection(common.items, word.items) }));
+  const partners = together.filter(({ both }) => both >= SEARCH_PAGE).sort((a, b) => b.both - a.both);
+  const prefix = beginnings[0];
+  if (partners.length === 0 || prefix === undefined) throw new StepError('Too few items to search for words in');
+  const chosen = {
+    common: [common.term],
+    rare: [usable.at(-1).term],
+    prefix: [prefix.term],
+    'two common': [common.term, partners[0].term],
+    'common and rarer': [common.term, leastOf(partners).term],
+    disjoint: await disjointPair(words.slice(0, COMMON_WORDS), large),
+  };
+  return { chosen, frequencies: await countAll(new Set(Object.values(chosen).flat()), [small, large]) };
+}
+
+/** The words and, apart from them, the mere beginnings of words, most frequent first. */
+async function countTerms(db) {
+  const { words: wordsOf } = createRequire(import.meta.url)(join(ROOT, 'dist', 'libs', 'items', 'src', 'words.js'));
+  const [words, beginnings] = [new Map(), new Map()];
+  const fields = { name: 1, brandTitle: 1, description: 1, searchTerms: 1 };
+  const items = db.collection('items').find({ isVisible: true }, { projection: fields });
+  let number = 0;
+  for await (const { name, brandTitle, description, searchTerms } of items) {
+    const whole = new Set(Array.from(wordsOf(`${name}\n${brandTitle}\n${description}`, 'index'), ({ term }) => term));
+    for (const term of searchTerms.filter((each) => READABLE.test(each))) {
+      const terms = whole.has(term) ? words : beginnings;
+      terms.set(term, (terms.get(term) ?? new Set()).add(number));
+    }
+    number += 1;
+  }
+  for (const word of words.keys()) beginnings.delete(word);
+  return { words: byFrequency(words), beginnings: byFrequency(beginnings) };
+}
+
+function byFrequency(terms) {
+  const counted = [...terms].map(([term, items]) => ({ term, items }));
+  return counted.sort((a, b) => b.items.size - a.items.size);
+}
+
+/** The most frequent two words that no item of either database has both of. */
+async function disjointPair(words, large) {
+  const pairs = words.flatMap((word, index) => words.slice(0, index).map((other) => [other, word]));
+  const apart = pairs.filter(([one, other]) => intersection(one.items, other.items) === 0);
+  for (const pair of apart.slice(0, DISJOINT_TRIES)) {
+    const terms = pair.map(({ term }) => term);
+    const both = { searchTerms: { $all: terms }, isVisible: true };
+    if ((await large.collection('items').findOne(both, { projection: { _id: 1 } })) === null) return terms;
+  }
+  throw new StepError('No two common words that never come together');
+}
+
+/** In how many visible items of each database the words are. */
+async function countAll(terms, databases) {
+  const counts = {};
+  for (const term of terms) {
+    const query = { searchTerms: term, isVisible: true };
+    counts[term] = await Promise.all(databases.map((db) => db.collection('items').countDocuments(query)));
+  }
+  return counts;
+}
+
+function leastOf(words) {
+  return words.reduce((least, word) => (word.items.size < least.items.size ? word : least));
+}
+
+function intersection(ones, others) {
+  const [few, many] = ones.size < others.size ? [ones, others] : [others, ones];
+  let count = 0;
+  for (const one of few) if (many.has(one)) count += 1;
+  return count;
+}

@@ -1,0 +1,90 @@
+import { loadavg } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { LOCAL } from '../tools/checkout/root.mjs';
+import { StepError } from '../tools/steps.mjs';
+import { loadCatalogue } from './catalogue.mjs';
+import { Databases } from './databases.mjs';
+import { Meter } from './meter.mjs';
+import { figuresTable, machine } from './report.mjs';
+import { isMet } from './rows.mjs';
+import { createRow, growthRows, indexSizes, largeRows } from './scale-rows.mjs';
+import { chooseWords } from './scale-words.mjs';
+import { environment, startBoth } from './subjects.mjs';
+
+const FULL = { small: 20_000, large: 1_000_000, ids: 20_000, pageSize: 50, rounds: 5, warmUpMs: 300, ms: 2000 };
+const QUICK = { small: 2000, large: 50_000, ids: 2000, pageSize: 20, rounds: 3, warmUpMs: 200, ms: 600 };
+const CURRENT_WITHIN_MS = 300_000;
+const ASK_EVERY_MS = 500;
+
+/**
+ * Whether the cost of reading grows with the catalogue: the service alone, on a small and a large one.
+ * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
+ * @param {{quick: boolean, data?: string}} options
+ * @returns {Promise<{text: string, passed: boolean}>} Markdown, and whether every "must" is met
+ */
+export async function runBenchmark(launcher, { quick, data }) {
+  const [loadBefore] = loadavg();
+  const size = quick ? QUICK : FULL;
+  const databases = await Databases.start(launcher, { data });
+  const versions = await databases.versions();
+  const small = await startSubject(launcher, databases, size.small);
+  const large = await startSubject(launcher, databases, size.large);
+  const { chosen: words, frequencies } = await launcher.steps.run('count words', () => chooseWords(small.db, large.db));
+
+  const meter = new Meter(launcher, databases, { keyed: false });
+  const folder = launcher.temporaryFolder(LOCAL);
+  const bench = { launcher, meter, folder, size, words, small, large };
+  const indexes = await indexSizes(large);
+  const rows = [...(await growthRows(bench)), ...(await largeRows(bench)), indexes.row, await createRow(bench)];
+  await databases.close();
+
+  const notes = [
+    `The service with ${large.title} against the same with ${small.title}, in the same MongoDB.`,
+    `${size.rounds} interleaved rounds of ${size.ms / 1000} s; a ratio is taken in each round, of medians.`,
+    `Load average before: ${loadBefore.toFixed(1)}.`,
+  ];
+  const list = [wordsNote(words, frequencies), indexes.note, ...meter.problems.map((problem) => `**${problem}**`)];
+  const text = [
+    `${machine(versions)}.`,
+    notes.join(' '),
+    figuresTable(rows),
+    list.map((line) => `- ${line}`).join('\n'),
+  ];
+  return { text: text.join('\n\n'), passed: rows.every(isMet) && meter.problems.length === 0 };
+}
+
+/** @returns {Promise<import('./subjects.mjs').Subject & {db: import('mongoose').mongo.Db}>} */
+async function startSubject(launcher, databases, count) {
+  const { name, lastPublicId } = await loadCatalogue(launcher, databases, count);
+  const env = await environment(databases, name);
+  const pids = await startBoth(launcher, env);
+  const db = databases.db(name);
+  const items = db.collection('items');
+  const title = `${count.toLocaleString('en')} items`;
+  await launcher.steps.run(`lapsed boosts of ${title}`, () => untilNoneHasLapsed(items));
+  return {
+    name,
+    title,
+    port: Number(env.PORT),
+    pids,
+    db,
+    countItems: () => items.countDocuments({ publicId: { $gt: lastPublicId } }),
+    countUnindexed: () => items.countDocuments({ searchVersion: null }),
+  };
+}
+
+/** The worker ends boosts whose time was over when they were loaded: that is not to be done while reads are measured. */
+async function untilNoneHasLapsed(items) {
+  const lapsed = { isBoosted: true, boostExpiresAt: { $lte: new Date() } };
+  const since = performance.now();
+  while ((await items.countDocuments(lapsed, { limit: 1 })) > 0) {
+    if (performance.now() - since > CURRENT_WITHIN_MS) throw new StepError('The worker does not end lapsed boosts');
+    await delay(ASK_EVERY_MS);
+  }
+}
+
+function wordsNote(words, frequencies) {
+  const counted = (term) => `\`${term}\` ${frequencies[term].map((count) => count.toLocaleString('en')).join(' and ')}`;
+  const kinds = Object.entries(words).map(([kind, terms]) => `${kind}: ${terms.map(counted).join(', ')}`);
+  return `Words, and how many visible items of the small and of the large database have them: ${kinds.join('; ')}.`;
+}
