@@ -6,6 +6,13 @@ import { growthQueries, largeQueries, requireAnswers } from './scale-queries.mjs
 const CONNECTIONS = 8;
 const CREATE_CONNECTIONS = 64;
 
+/** The first seconds of a process, until V8 has compiled it and its caches are filled, are nobody's speed. */
+export async function warmUp({ meter, folder, size, small, large }) {
+  const file = prepare(folder, 'warm-up', { operation: 'getAll', inputs: [{ pageSize: size.pageSize }] });
+  const prepared = { file, connections: CONNECTIONS, warmUpMs: 0, ms: size.heatMs };
+  for (const subject of [small, large]) await meter.measure(subject, { prepared });
+}
+
 /** How many times as long each query takes in the large database as in the small one. */
 export async function growthRows(bench) {
   const { launcher, size, words } = bench;
