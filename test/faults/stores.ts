@@ -17,7 +17,7 @@ export class Stores {
 
   /** Starts a Redis, and a replica set of so many members. */
   static async start(members: 1 | 3): Promise<Stores> {
-    const mongods = await Promise.all(Array.from({ length: members }, ownMongodb));
+    const mongods = await Promise.all(Array.from({ length: members }, () => ownMongodb()));
     const stores = new Stores(mongods, await ownRedis());
     const [only] = mongods;
     const ready = members === 1 && only !== undefined ? readyMongodb(only) : readyReplicaSet(mongods);

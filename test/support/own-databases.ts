@@ -92,7 +92,7 @@ export class OwnDatabase {
 }
 
 /** A MongoDB that is not started yet: {@link readyMongodb} does. */
-export async function ownMongodb(): Promise<OwnDatabase> {
+export async function ownMongodb(...more: string[]): Promise<OwnDatabase> {
   return OwnDatabase.create((port, folder) => ({
     url: `mongodb://127.0.0.1:${String(port)}/own?replicaSet=rs0`,
     command: [
@@ -100,6 +100,7 @@ export async function ownMongodb(): Promise<OwnDatabase> {
       ...['--replSet', 'rs0', '--bind_ip', '127.0.0.1', '--port', String(port), '--dbpath', folder, '--nounixsocket'],
       ...['--wiredTigerCacheSizeGB', '0.25', '--oplogSize', '64'],
       ...['--setParameter', 'diagnosticDataCollectionEnabled=false'],
+      ...more,
     ],
   }));
 }

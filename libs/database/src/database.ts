@@ -22,6 +22,9 @@ const RETRY_MS = 500;
 const REPORT_EVERY_MS = 4000;
 const CLOSE_WITHIN_MS = 500;
 
+/** Share of {@link DatabaseOptions.readMs} after which MongoDB gives a query up, so that it says so in time. */
+const QUERY_SHARE = 0.9;
+
 /**
  * Checks the form of a `MONGODB_URI`.
  *
@@ -101,14 +104,17 @@ export class Database {
   }
 
   /**
-   * All that a query finds which goes to the driver itself, past mongoose, bounded as {@link Database.read}. Before the
-   * first connect the driver's own collections are not there.
+   * All that a query finds which goes to the driver itself, past mongoose, bounded as {@link Database.read}; MongoDB
+   * stops working on it a little earlier. Before the first connect the driver's own collections are not there.
    *
-   * @throws DatabaseTimeout
+   * @throws DatabaseTimeout, or the server's error of code 50; `isDatabaseAway` is true of both
    */
-  async readAll<T>(query: () => { toArray: () => Promise<T[]> }): Promise<T[]> {
+  async readAll<T>(query: () => mongo.AbstractCursor<T>): Promise<T[]> {
     if (!this.seen) throw new DatabaseTimeout('not connected');
-    return this.read(query().toArray());
+    const { readMs } = this.options;
+    const cursor = query();
+    if (readMs !== undefined) cursor.maxTimeMS(Math.ceil(readMs * QUERY_SHARE));
+    return this.read(cursor.toArray());
   }
 
   /** Gives up connecting, or says goodbye to MongoDB if it listens. */

@@ -1,0 +1,45 @@
+import type { ErrorBody } from '@app/contracts';
+import { favour, record, store } from './support/items.js';
+import { ownMongodb, readyMongodb, removeOwnDatabases } from './support/own-databases.js';
+import { startService, type Service } from './support/service.js';
+
+jest.setTimeout(60_000);
+
+describe('queries that take too long', () => {
+  let service: Service;
+  beforeAll(async () => {
+    const mongod = await ownMongodb('--setParameter', 'enableTestCommands=1');
+    await readyMongodb(mongod);
+    service = await startService({ env: { MONGODB_URI: mongod.url }, worker: false });
+  });
+  afterEach(() => timeOut('off'));
+  afterAll(async () => {
+    await service.stop();
+    await removeOwnDatabases();
+  });
+
+  /** With `alwaysOn` MongoDB gives up, as too slow, each operation that was sent with a limit, and no other. */
+  const timeOut = async (mode: 'alwaysOn' | 'off'): Promise<void> => {
+    const admin = service.database.connection.getClient().db('admin');
+    await admin.command({ configureFailPoint: 'maxTimeAlwaysTimeOut', mode });
+  };
+
+  it('are given up by MongoDB and answered 503', async () => {
+    const [item] = await store(service.database, record());
+    await favour(service.database, 'reader', [item]);
+    const id = item._id.toHexString();
+    const reads = [
+      ['getAll', {}],
+      ['getAll', { search: 'bike' }],
+      ['getAll', { after: id }],
+      ['getAll', { userId: 'reader' }],
+      ['getById', { id }],
+    ] as const;
+    for (const [operation, input] of reads) expect((await service.api.call(operation, input)).status).toBe(200);
+    await timeOut('alwaysOn');
+    for (const [operation, input] of reads) {
+      const { status, headers, body } = await service.api.call<ErrorBody>(operation, input);
+      expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'SERVICE_UNAVAILABLE', '1']);
+    }
+  });
+});
