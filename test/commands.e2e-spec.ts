@@ -35,6 +35,19 @@ describe('commands', () => {
       expect(await schema.missingIndexes()).toEqual({ unique: [], performance: [] });
     });
 
+    it('removes the indexes of earlier versions, and no others', async () => {
+      const order = { isBoosted: -1, boostScore: -1, createdAt: -1, publicId: -1 } as const;
+      const { collection } = database.models.items;
+      const namesOfAll = async (): Promise<string[]> =>
+        (await collection.listIndexes().toArray()).map(({ name }) => String(name));
+      const others = ['someone_1', ...(await command('setup').then(namesOfAll))];
+      const former = [{ status: 1 }, { categoryId: 1, status: 1 }, { searchTerms: 1 }];
+      for (const fields of former) await collection.createIndex({ ...fields, ...order }, {}, {});
+      await collection.createIndex({ someone: 1 }, {}, {});
+      expect(await command('setup')).toContain('removed those of earlier versions');
+      expect((await namesOfAll()).sort()).toEqual(others.sort());
+    });
+
     it('raises the publicId sequence to the highest stored', async () => {
       await store(database, record({ publicId: 5000 }));
       await command('setup');

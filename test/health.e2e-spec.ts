@@ -1,4 +1,5 @@
 import { SchemaRepository } from '@app/database';
+import { record, store } from './support/items.js';
 import { startService, type Service } from './support/service.js';
 
 describe('health', () => {
@@ -24,6 +25,18 @@ describe('health', () => {
     await new SchemaRepository(service.database).createIndexes();
     expect([status, body.status]).toEqual([200, 'degraded']);
     expect(body.parts.mongodb).toContain('items.searchVersion_1_createdAt_1');
+  });
+
+  it('answers lists while their indexes are missing', async () => {
+    const [item] = await store(service.database, record({ categoryId: 31 }));
+    const { collection } = service.database.models.items;
+    for (const { name } of await collection.listIndexes().toArray()) {
+      if (String(name).includes('isBoosted')) await collection.dropIndex(String(name));
+    }
+    const lists = [{}, { status: 'available' }, { categoryId: '31' }, { search: 'red bike', categoryId: '31' }];
+    const found = await Promise.all(lists.map((list) => service.api.getAll(list)));
+    await new SchemaRepository(service.database).createIndexes();
+    expect(found.map(([first]) => first?.publicId)).toEqual(lists.map(() => item.publicId));
   });
 
   it('tells Prometheus which parts work', async () => {

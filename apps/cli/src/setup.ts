@@ -17,8 +17,10 @@ runCommand(USAGE, async (say) => {
   if (member !== undefined) await initiate(member, say);
 
   await withDatabase(say, DATABASE_STARTS_WITHIN_MS, async (database) => {
-    await new SchemaRepository(database).createIndexes();
-    say('indexes are there');
+    const schema = new SchemaRepository(database);
+    await schema.createIndexes();
+    const former = await schema.dropFormerIndexes();
+    say(`indexes are there${former.length > 0 ? `, removed those of earlier versions: ${former.join(', ')}` : ''}`);
     const highest = await new CounterRepository(database).raiseToHighestStored();
     say(`publicId sequence is at ${String(highest)} or above`);
     const derived = await new SearchBackfill(new MaintenanceRepository(database)).run(new Date());

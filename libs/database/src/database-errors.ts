@@ -11,6 +11,8 @@ const AWAY_CODES = new Set([
   13388, 13435, 13436, 50915,
 ]);
 
+const BAD_VALUE = 2;
+
 /**
  * Whether MongoDB was away, changing its primary or too slow, rather than refusing the operation.
  * A write that failed so may still have been done.
@@ -25,6 +27,11 @@ export function isDatabaseAway(error: unknown): boolean {
   // blame. Mongoose's own plain error says that nothing is connected yet; its others are about documents too.
   if (error instanceof mongo.MongoError) return !(error instanceof mongo.MongoInvalidArgumentError);
   return error instanceof MongooseError && error.name === 'MongooseError';
+}
+
+/** Whether a query was refused because the index that it was to be served by is not there. */
+export function isIndexMissing(error: unknown): boolean {
+  return error instanceof mongo.MongoServerError && error.code === BAD_VALUE && error.message.includes('hint');
 }
 
 function isBulkAway(error: mongo.MongoBulkWriteError): boolean {

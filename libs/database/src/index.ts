@@ -7,6 +7,7 @@ export * from './import-repository.js';
 export { itemJson, itemsJson, type ItemView, type RawItem } from './item-json.js';
 export * from './item-record.js';
 export * from './item-repository.js';
+export type { ItemFilter, ListPosition } from './list-query.js';
 export * from './maintenance-repository.js';
 export type { CategoryRecord, FavouriteRecord, TitleRecord } from './models.js';
 export * from './mongo-id.js';

@@ -1,28 +1,27 @@
-import { ITEM_STATUSES, type ItemStatus } from '@app/contracts';
 import type { mongo, PipelineStage, Types } from 'mongoose';
 import type { Database } from './database.js';
+import { isIndexMissing } from './database-errors.js';
 import { GatheredReads } from './gathered-reads.js';
 import { DURABLY, insertEach, type InsertFailure } from './insert-each.js';
 import { idOf, type RawItem } from './item-json.js';
 import type { ItemRecord } from './item-record.js';
+import {
+  listQuery,
+  listsToReadFrom,
+  matching,
+  rangesBehind,
+  rangesFrom,
+  type IndexedList,
+  type ItemFilter,
+  type ListPosition,
+  type ListQuery,
+  type ListRange,
+} from './list-query.js';
 import { LIST_ORDER } from './models.js';
 import { mongoId } from './mongo-id.js';
 
-type Filter = mongo.Filter<mongo.Document>;
-
-/** Which items a list holds; what is absent does not restrict it. */
-export interface ItemFilter {
-  status?: ItemStatus | undefined;
-  categoryId?: number | undefined;
-  /** Search terms, each of which an item must have; empty = no search. */
-  terms?: string[] | undefined;
-}
-
 /** Which part of a list is asked for: behind an item of it, or after a number of items. */
 export type Window<Position> = { limit: number } & ({ skip: number } | { after: Position });
-
-/** An item's place in the order of lists. */
-export type ListPosition = Pick<ItemRecord, keyof typeof LIST_ORDER>;
 
 /** An item's place among a user's favourites. */
 export interface FavouritePosition {
@@ -38,6 +37,14 @@ const RAW = { raw: true } as const;
 
 const ANSWERED_FIELDS = { requestHash: 0, searchTerms: 0, searchVersion: 0 } as const;
 
+const POSITION_FIELDS = { _id: 0, isBoosted: 1, boostScore: 1, createdAt: 1, publicId: 1 } as const;
+
+/** From so many items on, passing over them by their keys first is faster than one query that looks at each. */
+const MANY_TO_SKIP = 500;
+
+/** Up to how many items are counted to find out which of several conditions fewest of them fulfil. */
+const COUNTED = [1000, 10_000];
+
 /** Reads and inserts items. All reads but those by id leave hidden items out. */
 export class ItemRepository {
   private readonly byId = new GatheredReads((ids) => this.findByIds(ids));
@@ -46,15 +53,18 @@ export class ItemRepository {
 
   /** One part of the list in its order. */
   async findPage(filter: ItemFilter, window: Window<ListPosition>): Promise<RawItem[]> {
-    const matching = visibleMatching(filter);
-    if ('skip' in window) return this.findInOrder(matching, window.limit, window.skip);
-    // One range of the index after the other: as one $or they would all be read and sorted.
-    const page: RawItem[] = [];
-    for (const range of rangesBehind(window.after)) {
-      if (page.length === window.limit) break;
-      page.push(...(await this.findInOrder({ ...matching, ...range }, window.limit - page.length)));
-    }
-    return page;
+    const query = await this.queryOf(filter);
+    if ('after' in window) return this.findInRanges(query, rangesBehind(window.after), window.limit);
+    const { limit, skip } = window;
+    if (skip < MANY_TO_SKIP || !query.isCovered)
+      return this.find(query, { projection: ANSWERED_FIELDS, sort: LIST_ORDER, skip, limit, ...RAW });
+    const [start] = await this.find<ListPosition>(query, {
+      projection: POSITION_FIELDS,
+      sort: LIST_ORDER,
+      skip,
+      limit: 1,
+    });
+    return start === undefined ? [] : this.findInRanges(query, rangesFrom(start), limit);
   }
 
   /** One part of a user's favourites, the most recently favourited first. */
@@ -70,7 +80,7 @@ export class ItemRepository {
           from: this.database.models.items.collection.name,
           localField: 'itemId',
           foreignField: '_id',
-          pipeline: [{ $match: visibleMatching(filter) }, { $project: ANSWERED_FIELDS }],
+          pipeline: [{ $match: matching(filter) }, { $project: ANSWERED_FIELDS }],
           as: 'item',
         },
       },
@@ -99,8 +109,7 @@ export class ItemRepository {
 
   /** Where the item stands in lists, whether or not it is shown in them; null when there is none. */
   async findListPosition(id: string): Promise<ListPosition | null> {
-    const fields = { _id: 0, isBoosted: 1, boostScore: 1, createdAt: 1, publicId: 1 } as const;
-    const found = this.database.models.items.findById(mongoId(id), fields);
+    const found = this.database.models.items.findById(mongoId(id), POSITION_FIELDS);
     return this.database.read(found.lean<ListPosition>());
   }
 
@@ -129,31 +138,59 @@ export class ItemRepository {
     return new Map(items.map((item) => [idOf(item), item]));
   }
 
-  private async findInOrder(query: Filter, limit: number, skip = 0): Promise<RawItem[]> {
-    const { collection } = this.database.models.items;
-    const options = { projection: ANSWERED_FIELDS, sort: LIST_ORDER, skip, limit, ...RAW };
-    return this.database.readAll(() => collection.find<RawItem>(query, options));
+  /** The list, read from whichever of its conditions the fewest items fulfil. */
+  private async queryOf(filter: ItemFilter): Promise<ListQuery> {
+    const lists = listsToReadFrom(filter);
+    return listQuery(lists.length === 1 ? lists[0] : await this.shortest(lists), filter);
   }
-}
 
-function visibleMatching({ status, categoryId, terms = [] }: ItemFilter): Filter {
-  return {
-    isVisible: true,
-    // All statuses by name, so that the index that begins with the status serves this list too.
-    status: status ?? { $in: [...ITEM_STATUSES] },
-    ...(categoryId === undefined ? {} : { categoryId }),
-    ...(terms.length === 0 ? {} : { searchTerms: { $all: terms } }),
-  };
-}
+  private async shortest(lists: [IndexedList, ...IndexedList[]]): Promise<IndexedList> {
+    let [shortest] = lists;
+    for (const limit of COUNTED) {
+      const counts = await Promise.all(lists.map((list) => this.countUpTo(limit, list)));
+      const fewest = Math.min(...counts);
+      shortest = lists[counts.indexOf(fewest)] ?? shortest;
+      if (fewest < limit) break;
+    }
+    return shortest;
+  }
 
-/** The items behind a position: a range for each field of the order, of those that are equal in the fields before it. */
-function rangesBehind({ isBoosted, boostScore, createdAt, publicId }: ListPosition): Filter[] {
-  const ranges: Filter[] = [
-    { isBoosted, boostScore, createdAt, publicId: { $lt: publicId } },
-    { isBoosted, boostScore, createdAt: { $lt: createdAt } },
-    { isBoosted, boostScore: { $lt: boostScore } },
-  ];
-  return isBoosted ? [...ranges, { isBoosted: false }] : ranges;
+  private async countUpTo(limit: number, { hint, filter }: IndexedList): Promise<number> {
+    const { collection } = this.database.models.items;
+    const stages = [{ $match: filter }, { $limit: limit }, { $count: 'count' }];
+    const [found] = await this.hinted(hint, (options) => collection.aggregate<{ count: number }>(stages, options));
+    return found?.count ?? 0;
+  }
+
+  /** One range of the index after the other: as one `$or` they would all be read and sorted. */
+  private async findInRanges(query: ListQuery, ranges: ListRange[], limit: number): Promise<RawItem[]> {
+    const page: RawItem[] = [];
+    for (const { filter, sort } of ranges) {
+      if (page.length === limit) break;
+      const range = { ...query, filter: { ...query.filter, ...filter } };
+      const options = { projection: ANSWERED_FIELDS, sort, limit: limit - page.length, ...RAW };
+      page.push(...(await this.find<RawItem>(range, options)));
+    }
+    return page;
+  }
+
+  private async find<Found>({ hint, filter }: ListQuery, options: mongo.FindOptions): Promise<Found[]> {
+    const { collection } = this.database.models.items;
+    return this.hinted(hint, (hinted) => collection.find<Found & mongo.Document>(filter, { ...options, ...hinted }));
+  }
+
+  /** Reads from this index or, while it is missing, from whatever there is. */
+  private async hinted<Found>(
+    hint: IndexedList['hint'],
+    query: (options: { hint?: IndexedList['hint'] }) => mongo.AbstractCursor<Found>,
+  ): Promise<Found[]> {
+    try {
+      return await this.database.readAll(() => query({ hint }));
+    } catch (error) {
+      if (!isIndexMissing(error)) throw error;
+      return this.database.readAll(() => query({}));
+    }
+  }
 }
 
 function behindFavourite({ itemId, createdAt }: FavouritePosition): PipelineStage.Match['$match'] {

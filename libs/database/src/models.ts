@@ -31,6 +31,22 @@ export interface CounterRecord {
  */
 export const LIST_ORDER = { isBoosted: -1, boostScore: -1, createdAt: -1, publicId: -1 } as const;
 
+/**
+ * What lists are read from. `isVisible`, although they hold visible items only, lets MongoDB count and skip by keys alone:
+ * what is only the condition of a partial index it looks up in each document.
+ */
+export const LIST_INDEXES = {
+  all: { isVisible: 1, ...LIST_ORDER },
+  status: { isVisible: 1, status: 1, ...LIST_ORDER },
+  category: { categoryId: 1, isVisible: 1, status: 1, ...LIST_ORDER },
+  search: { searchTerms: 1, isVisible: 1, status: 1, ...LIST_ORDER },
+} as const;
+
+/** Names of indexes that earlier versions made and nothing reads any more. */
+export const FORMER_ITEM_INDEXES = ['status_1', 'categoryId_1_status_1', 'searchTerms_1'].map(
+  (start) => `${start}_isBoosted_-1_boostScore_-1_createdAt_-1_publicId_-1`,
+);
+
 const options = { versionKey: false, autoIndex: false, autoCreate: false, minimize: false } as const;
 const required = true;
 
@@ -80,10 +96,9 @@ const itemSchema = new Schema<ItemRecord>(
 itemSchema.index({ publicId: 1 }, { unique: true });
 itemSchema.index({ slug: 1 }, { unique: true });
 // Lists never show a hidden item, so their indexes hold none: every key they read is an answer.
-const visible = { partialFilterExpression: { isVisible: true } };
-itemSchema.index({ status: 1, ...LIST_ORDER }, visible);
-itemSchema.index({ categoryId: 1, status: 1, ...LIST_ORDER }, visible);
-itemSchema.index({ searchTerms: 1, ...LIST_ORDER }, visible);
+for (const fields of Object.values(LIST_INDEXES)) {
+  itemSchema.index(fields, { partialFilterExpression: { isVisible: true } });
+}
 // For the maintenance job: boosts that have ended, and items whose search terms are to be derived, anew or at all.
 itemSchema.index({ boostExpiresAt: 1 }, { partialFilterExpression: { isBoosted: true } });
 itemSchema.index({ searchVersion: 1, createdAt: 1 });

@@ -1,5 +1,5 @@
 import type { Database } from './database.js';
-import { LIST_ORDER } from './models.js';
+import { FORMER_ITEM_INDEXES, LIST_INDEXES } from './models.js';
 
 /** Names of indexes that `createIndexes` has yet to make. */
 export interface MissingIndexes {
@@ -10,7 +10,7 @@ export interface MissingIndexes {
 }
 
 const NAMESPACE_NOT_FOUND = 26;
-const SEARCH_INDEX = nameOf({ searchTerms: 1, ...LIST_ORDER });
+const SEARCH_INDEX = nameOf(LIST_INDEXES.search);
 
 /** Indexes of the collections. */
 export class SchemaRepository {
@@ -22,6 +22,15 @@ export class SchemaRepository {
       await model.createCollection();
       await model.createIndexes();
     }
+  }
+
+  /** Removes the indexes of earlier versions, which only cost writes once all others are there; answers their names. */
+  async dropFormerIndexes(): Promise<string[]> {
+    const { collection } = this.database.models.items;
+    const present = await this.indexesOf(collection);
+    const former = FORMER_ITEM_INDEXES.filter((name) => present.has(name));
+    for (const name of former) await collection.dropIndex(name);
+    return former;
   }
 
   /**

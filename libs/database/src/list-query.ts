@@ -1,0 +1,94 @@
+import { ITEM_STATUSES, type ItemStatus } from '@app/contracts';
+import type { mongo } from 'mongoose';
+import type { ItemRecord } from './item-record.js';
+import { LIST_INDEXES, type LIST_ORDER } from './models.js';
+
+export type Filter = mongo.Filter<mongo.Document>;
+
+/** Which items a list holds; what is absent does not restrict it. */
+export interface ItemFilter {
+  status?: ItemStatus | undefined;
+  categoryId?: number | undefined;
+  /** Search terms, each of which an item must have; empty = no search. */
+  terms?: string[] | undefined;
+}
+
+/** An item's place in the order of lists. */
+export type ListPosition = Pick<ItemRecord, keyof typeof LIST_ORDER>;
+
+/** A list as one index holds it, in its order; some of its items may have to be left out when they are looked at. */
+export interface IndexedList {
+  hint: (typeof LIST_INDEXES)[keyof typeof LIST_INDEXES];
+  filter: Filter;
+}
+
+/** A list as it is read. */
+export interface ListQuery extends IndexedList {
+  /** Whether the index alone tells the items of the list. */
+  isCovered: boolean;
+}
+
+/** Every way to read the list, by a search term, by the category or, without both, by the status. */
+export function listsToReadFrom({ status, categoryId, terms = [] }: ItemFilter): [IndexedList, ...IndexedList[]] {
+  // All statuses by name, so that the indexes in which the status comes before the order keep that order.
+  const shown = { isVisible: true, status: status ?? { $in: [...ITEM_STATUSES] } };
+  const lists: IndexedList[] = terms.map((term) => ({
+    hint: LIST_INDEXES.search,
+    filter: { searchTerms: term, ...shown },
+  }));
+  if (categoryId !== undefined) lists.push({ hint: LIST_INDEXES.category, filter: { categoryId, ...shown } });
+  const [first, ...others] = lists;
+  if (first !== undefined) return [first, ...others];
+  return status === undefined
+    ? [{ hint: LIST_INDEXES.all, filter: { isVisible: true } }]
+    : [{ hint: LIST_INDEXES.status, filter: shown }];
+}
+
+/** The list as read from this part of it: what else must hold is looked up in each document. */
+export function listQuery(from: IndexedList, { categoryId, terms = [] }: ItemFilter): ListQuery {
+  const others = terms.filter((term) => term !== from.filter['searchTerms']);
+  const isCategoryOpen = categoryId !== undefined && from.filter['categoryId'] === undefined;
+  return {
+    hint: from.hint,
+    filter: {
+      ...from.filter,
+      ...(isCategoryOpen ? { categoryId } : {}),
+      // Said in a way that no index serves: for `$all` MongoDB would try each term's range, and keep any of them.
+      ...(others.length > 0 ? { $nor: others.map((term) => ({ searchTerms: { $ne: term } })) } : {}),
+    },
+    isCovered: others.length === 0 && !isCategoryOpen,
+  };
+}
+
+/** What a document of the list must be, for a query that finds it otherwise. */
+export function matching(filter: ItemFilter): Filter {
+  return listQuery(listsToReadFrom(filter)[0], filter).filter;
+}
+
+/** A part of a list that is one range of its index, and the order within it. */
+export interface ListRange {
+  filter: Filter;
+  sort: Partial<typeof LIST_ORDER>;
+}
+
+const BY_NUMBER = { publicId: -1 } as const;
+const BY_TIME = { createdAt: -1, ...BY_NUMBER } as const;
+const BY_SCORE = { boostScore: -1, ...BY_TIME } as const;
+
+/**
+ * The items behind a position: a range for each field of the order, of those that are equal in the fields before it. These
+ * are left out of the sort: with all statuses MongoDB would read the whole range otherwise, and sort it.
+ */
+export function rangesBehind({ isBoosted, boostScore, createdAt, publicId }: ListPosition): ListRange[] {
+  const ranges: ListRange[] = [
+    { filter: { isBoosted, boostScore, createdAt, publicId: { $lt: publicId } }, sort: BY_NUMBER },
+    { filter: { isBoosted, boostScore, createdAt: { $lt: createdAt } }, sort: BY_TIME },
+    { filter: { isBoosted, boostScore: { $lt: boostScore } }, sort: BY_SCORE },
+  ];
+  return isBoosted ? [...ranges, { filter: { isBoosted: false }, sort: BY_SCORE }] : ranges;
+}
+
+/** The item at a position, and those behind it. */
+export function rangesFrom(position: ListPosition): ListRange[] {
+  return rangesBehind({ ...position, publicId: position.publicId + 1 });
+}

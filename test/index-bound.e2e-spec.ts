@@ -1,0 +1,149 @@
+import type { ItemRecord } from '@app/database';
+import { record } from './support/items.js';
+import { profile, type ProfiledQuery } from './support/profile.js';
+import { startService, type Service } from './support/service.js';
+
+const ITEMS = 20_000;
+const PAGE_SIZE = 20;
+const DEEP_PAGE = 76;
+
+const STATUSES = [undefined, 'available', 'cancelled'] as const;
+const CATEGORIES = [undefined, 1, 2, 99];
+const SEARCHES = [
+  ...['common', 'seldom', 'boo', 'nowhere'],
+  ...['common even', 'even odd', 'plain common', 'pair couple', 'seldom common', 'common nowhere'],
+].map((search) => search.split(' '));
+
+jest.setTimeout(120_000);
+
+interface Filter {
+  status: (typeof STATUSES)[number];
+  category: number | undefined;
+  words: string[];
+}
+
+/** Every combination of status, category and search. */
+const FILTERS = STATUSES.flatMap((status) =>
+  CATEGORIES.flatMap((category) => [[], ...SEARCHES].map((words): Filter => ({ status, category, words }))),
+);
+
+/**
+ * Items that differ by their number alone. No item is both `even` and `odd`, or both `plain` and `common`; three are both
+ * `pair` and `couple`, which many are; `seldom`, `cancelled` and the category 2 are rare.
+ */
+function numbered(n: number): ItemRecord {
+  const isCouple = n % 10 === 1 || n % 6000 === 10;
+  const words = [n % 3 === 0 ? 'plain' : 'common', n % 2 === 0 ? 'even' : 'odd', isCouple ? 'couple' : 'single'];
+  const isBoosted = n % 40 === 0;
+  return {
+    ...record({ publicId: n, slug: `thing-${String(n)}` }),
+    searchTerms: [...words, ...(n % 10 === 0 ? ['pair'] : []), ...(n % 7000 === 19 ? ['seldom'] : []), 'bo', 'boo'],
+    isBoosted,
+    boostScore: isBoosted ? n % 3 : 0,
+    // Several of each moment.
+    createdAt: new Date(Date.UTC(2026, 0, 1) + Math.floor(n / 7) * 1000),
+    isVisible: n % 25 !== 3,
+    status: n % 7000 === 11 ? 'cancelled' : n % 4 === 0 ? 'sold' : 'available',
+    categoryId: n % 7000 === 12 ? 2 : n % 3 === 0 ? 1 : 3,
+  };
+}
+
+function inListOrder(a: ItemRecord, b: ItemRecord): number {
+  return (
+    Number(b.isBoosted) - Number(a.isBoosted) ||
+    b.boostScore - a.boostScore ||
+    b.createdAt.getTime() - a.createdAt.getTime() ||
+    b.publicId - a.publicId
+  );
+}
+
+describe('every list of 20,000 items', () => {
+  let service: Service;
+  let newQueries: () => Promise<ProfiledQuery[]>;
+  const stored = Array.from({ length: ITEMS }, (_, n) => numbered(n));
+  const catalogue = stored.filter(({ isVisible }) => isVisible).sort(inListOrder);
+  beforeAll(async () => {
+    service = await startService({ worker: false });
+    await service.database.models.items.collection.insertMany(stored);
+    newQueries = await profile(service.database);
+  });
+  afterAll(() => service.stop());
+
+  const inputOf = ({ status, category, words }: Filter): object => ({
+    pageSize: PAGE_SIZE,
+    ...(status === undefined ? {} : { status }),
+    ...(category === undefined ? {} : { categoryId: String(category) }),
+    ...(words.length === 0 ? {} : { search: words.join(' ') }),
+  });
+
+  const listOf = ({ status, category, words }: Filter): ItemRecord[] =>
+    catalogue.filter(
+      (item) =>
+        [undefined, item.status].includes(status) &&
+        [undefined, item.categoryId].includes(category) &&
+        words.every((word) => item.searchTerms?.includes(word)),
+    );
+
+  /** How many items fulfil the condition that the fewest fulfil, of those which one index after the other could serve. */
+  const fewest = ({ status, category, words }: Filter): number =>
+    Math.min(
+      ...words.map((word) => listOf({ status, category: undefined, words: [word] }).length),
+      ...(category === undefined ? [] : [listOf({ status, category, words: [] }).length]),
+    );
+
+  /** Reads a part of the list; answers what is wrong with the answer or with how it was found. */
+  const faultsOf = async (filter: Filter, window: object, expected: ItemRecord[]): Promise<string[]> => {
+    const answer = await service.api.getAll({ ...inputOf(filter), ...window });
+    const queries = await newQueries();
+    const isRight = answer.map(({ publicId }) => publicId).join() === expected.map(({ publicId }) => publicId).join();
+    const isCovered = filter.words.length + (filter.category === undefined ? 0 : 1) < 2;
+    return [
+      ...(isRight ? [] : ['other items than expected']),
+      ...(queries.length > 0 ? [] : ['no query was seen']),
+      ...queries.flatMap((query) => faultsOfQuery(query, isCovered ? 0 : fewest(filter))),
+    ].map((fault) => `${JSON.stringify({ ...inputOf(filter), ...window })}: ${fault}`);
+  };
+
+  it.each([1, DEEP_PAGE])(
+    'reads page %i from an index, at a cost that follows what is answered and skipped',
+    async (page) => {
+      const faults: string[] = [];
+      for (const filter of FILTERS) {
+        const expected = listOf(filter).slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE);
+        faults.push(...(await faultsOf(filter, { page }, expected)));
+      }
+      expect(faults).toEqual([]);
+    },
+  );
+
+  it.each([0, 30, 2000])(
+    'reads what is behind item %i of a list from an index, at the cost of a first page',
+    async (index) => {
+      const faults: string[] = [];
+      for (const filter of FILTERS) {
+        const list = listOf(filter);
+        const after = list[index];
+        if (after === undefined) continue;
+        const expected = list.slice(index + 1, index + 1 + PAGE_SIZE);
+        faults.push(...(await faultsOf(filter, { after: after._id.toHexString() }, expected)));
+      }
+      expect(faults).toEqual([]);
+    },
+  );
+});
+
+/** A query may examine three times what it answers and skips; where several conditions meet, ten times that, or all of the rarest. */
+function faultsOfQuery(query: ProfiledQuery, rarest: number): string[] {
+  const { command, keysExamined, docsExamined, nreturned, planSummary, hasSortStage } = query;
+  const bound = 3 * (nreturned + (command.skip ?? 0)) + 10;
+  const most = rarest === 0 ? bound : Math.max(10 * bound, rarest + 10);
+  const isCount = command.aggregate !== undefined;
+  const told = `${planSummary}, ${String(keysExamined)} keys, ${String(docsExamined)} documents, at most ${String(most)}`;
+  return [
+    ...(planSummary.includes('COLLSCAN') ? ['reads the collection'] : []),
+    ...(hasSortStage === true ? ['sorts'] : []),
+    ...(!isCount && (keysExamined > most || docsExamined > most) ? [told] : []),
+    ...(isCount && docsExamined > 0 ? [`counts by documents: ${told}`] : []),
+    ...((command.skip ?? 0) >= 500 && rarest === 0 && docsExamined > 0 ? [`skips by documents: ${told}`] : []),
+  ];
+}
