@@ -46,6 +46,7 @@ export const GetAllInputSchema = z
   })
   .meta({
     description: 'Which items: all filters have to match. Unknown keys are ignored.',
-    not: { required: ['page', 'after'] },
+    // With a type here too, or Swagger UI calls the whole schema `never`.
+    not: { type: 'object', required: ['page', 'after'] },
   });
 export type GetAllInput = z.infer<typeof GetAllInputSchema>;
