@@ -17,6 +17,7 @@ import {
   type ListQuery,
   type ListRange,
 } from './list-query.js';
+import { Memory } from './memory.js';
 import { LIST_ORDER } from './models.js';
 import { mongoId } from './mongo-id.js';
 
@@ -42,12 +43,15 @@ const POSITION_FIELDS = { _id: 0, isBoosted: 1, boostScore: 1, createdAt: 1, pub
 /** From so many items on, passing over them by their keys first is faster than one query that looks at each. */
 const MANY_TO_SKIP = 500;
 
-/** Up to how many items are counted to find out which of several conditions fewest of them fulfil. */
-const COUNTED = [1000, 10_000];
+/** Up to how many items are counted to find out which of several conditions the fewest of them fulfil. */
+const COUNTED = 10_000;
+/** Such a count may be old: it decides where a list is read from, never what is in it. */
+const COUNTS_REMEMBERED = { forMs: 60_000, count: 10_000 };
 
 /** Reads and inserts items. All reads but those by id leave hidden items out. */
 export class ItemRepository {
   private readonly byId = new GatheredReads((ids) => this.findByIds(ids));
+  private readonly counts = new Memory<string, number>(COUNTS_REMEMBERED);
 
   constructor(private readonly database: Database) {}
 
@@ -145,21 +149,20 @@ export class ItemRepository {
   }
 
   private async shortest(lists: [IndexedList, ...IndexedList[]]): Promise<IndexedList> {
-    let [shortest] = lists;
-    for (const limit of COUNTED) {
-      const counts = await Promise.all(lists.map((list) => this.countUpTo(limit, list)));
-      const fewest = Math.min(...counts);
-      shortest = lists[counts.indexOf(fewest)] ?? shortest;
-      if (fewest < limit) break;
-    }
-    return shortest;
+    const counts = await Promise.all(lists.map((list) => this.countOf(list)));
+    return lists[counts.indexOf(Math.min(...counts))] ?? lists[0];
   }
 
-  private async countUpTo(limit: number, { hint, filter }: IndexedList): Promise<number> {
+  private async countOf({ hint, filter }: IndexedList): Promise<number> {
+    const key = JSON.stringify(filter);
+    const remembered = this.counts.get(key);
+    if (remembered !== undefined) return remembered;
     const { collection } = this.database.models.items;
-    const stages = [{ $match: filter }, { $limit: limit }, { $count: 'count' }];
+    const stages = [{ $match: filter }, { $limit: COUNTED }, { $count: 'count' }];
     const [found] = await this.hinted(hint, (options) => collection.aggregate<{ count: number }>(stages, options));
-    return found?.count ?? 0;
+    const count = found?.count ?? 0;
+    this.counts.set(key, count);
+    return count;
   }
 
   /** One range of the index after the other: as one `$or` they would all be read and sorted. */

@@ -1,9 +1,9 @@
 import type { Database } from './database.js';
+import { Memory } from './memory.js';
 import type { Models } from './models.js';
 
 /** How long a title that was found may be answered from memory. */
-const REMEMBER_MS = 60_000;
-const REMEMBER_COUNT = 10_000;
+const REMEMBERED = { forMs: 60_000, count: 10_000 };
 
 /** What items refer to by number: categories, brands, conditions. Other services and the import write them. */
 export class ReferenceRepository {
@@ -34,17 +34,16 @@ export class ReferenceRepository {
 
 /** Remembers what was found, never that something was missing: a new brand counts at once. */
 class TitleMemory {
-  private readonly titles = new Map<number, { title: string; until: number }>();
+  private readonly titles = new Memory<number, string>(REMEMBERED);
 
   constructor(private readonly model: Models['brands']) {}
 
   async find(id: number): Promise<string | null> {
     const remembered = this.titles.get(id);
-    if (remembered !== undefined && remembered.until > Date.now()) return remembered.title;
+    if (remembered !== undefined) return remembered;
     const found = await this.model.findOne({ _id: id }, { title: 1 }).lean();
     if (found === null) return null;
-    if (this.titles.size >= REMEMBER_COUNT) this.titles.clear();
-    this.titles.set(id, { title: found.title, until: Date.now() + REMEMBER_MS });
+    this.titles.set(id, found.title);
     return found.title;
   }
 }

@@ -1,0 +1,17 @@
+/** Remembers what has been found for a while: at most so much, then it begins anew. */
+export class Memory<Key, Value> {
+  private readonly remembered = new Map<Key, { value: Value; until: number }>();
+
+  constructor(private readonly options: { forMs: number; count: number }) {}
+
+  get(key: Key): Value | undefined {
+    const found = this.remembered.get(key);
+    return found !== undefined && found.until > Date.now() ? found.value : undefined;
+  }
+
+  set(key: Key, value: Value): void {
+    const { forMs, count } = this.options;
+    if (this.remembered.size >= count) this.remembered.clear();
+    this.remembered.set(key, { value, until: Date.now() + forMs });
+  }
+}
