@@ -17,7 +17,7 @@ const LOADED = 'loaded';
 
 /**
  * Fills a database with generated listings by the project's own commands: setup, import of what generate writes. One that
- * an earlier run has filled is only freed of what was created in it since.
+ * an earlier run has filled is only set up, for indexes that are new, and freed of what was created in it since.
  * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
  * @param {import('./databases.mjs').Databases} databases
  * @param {number} count of listings
@@ -31,6 +31,7 @@ export async function loadCatalogue(launcher, databases, count) {
   const found = await loads.findOne({ _id: LOADED });
   if (found !== null) {
     await items.deleteMany({ publicId: { $gt: found.lastPublicId } });
+    await launcher.steps.run(`set up ${name}`, () => setUp(launcher, databases, name));
     return { name, count, lastPublicId: found.lastPublicId };
   }
   await db.dropDatabase();
@@ -42,16 +43,23 @@ export async function loadCatalogue(launcher, databases, count) {
 
 async function load(launcher, databases, name, count) {
   const db = databases.db(name);
-  const env = { ...process.env, NODE_ENV: 'production', MONGODB_URI: databases.uriOf(name) };
   for (const [kind, records] of Object.entries(references())) await db.collection(kind).insertMany(records);
-  await runCommand(launcher, 'setup', env);
+  await setUp(launcher, databases, name);
   await launcher.withTemporaryFolder(LOCAL, async (folder) => {
     const file = join(folder, 'items.ndjson');
     await generate(launcher, count, file);
     const onLine = (line) => launcher.steps.say(`[import] ${line}`);
-    const options = { name: 'import', env, cwd: ROOT, onLine };
+    const options = { name: 'import', env: environmentOf(databases, name), cwd: ROOT, onLine };
     await launcher.run(process.execPath, [join(COMMANDS, 'import.js'), file], options);
   });
+}
+
+async function setUp(launcher, databases, name) {
+  await runCommand(launcher, 'setup', environmentOf(databases, name));
+}
+
+function environmentOf(databases, name) {
+  return { ...process.env, NODE_ENV: 'production', MONGODB_URI: databases.uriOf(name) };
 }
 
 async function generate(launcher, count, file) {
