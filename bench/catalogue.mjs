@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { LOCAL, ROOT } from '../tools/checkout/root.mjs';
 import { runCommand } from '../tools/start/services.mjs';
+import { environment } from './subjects.mjs';
 
 const COMMANDS = join(ROOT, 'dist', 'apps', 'cli', 'src');
 const LOADED = 'loaded';
@@ -28,38 +29,30 @@ export async function loadCatalogue(launcher, databases, count) {
   const db = databases.db(name);
   const loads = db.collection('loads');
   const items = db.collection('items');
+  const env = await environment(databases, name);
   const found = await loads.findOne({ _id: LOADED });
   if (found !== null) {
     await items.deleteMany({ publicId: { $gt: found.lastPublicId } });
-    await launcher.steps.run(`set up ${name}`, () => setUp(launcher, databases, name));
+    await launcher.steps.run(`set up ${name}`, () => runCommand(launcher, 'setup', env));
     return { name, count, lastPublicId: found.lastPublicId };
   }
   await db.dropDatabase();
-  await launcher.steps.run(`load ${count.toLocaleString('en')} items`, () => load(launcher, databases, name, count));
+  await launcher.steps.run(`load ${count.toLocaleString('en')} items`, () => load(launcher, db, env, count));
   const [{ publicId: lastPublicId }] = await items.find().sort({ publicId: -1 }).limit(1).toArray();
   await loads.insertOne({ _id: LOADED, lastPublicId });
   return { name, count, lastPublicId };
 }
 
-async function load(launcher, databases, name, count) {
-  const db = databases.db(name);
+async function load(launcher, db, env, count) {
   for (const [kind, records] of Object.entries(references())) await db.collection(kind).insertMany(records);
-  await setUp(launcher, databases, name);
+  await runCommand(launcher, 'setup', env);
   await launcher.withTemporaryFolder(LOCAL, async (folder) => {
     const file = join(folder, 'items.ndjson');
     await generate(launcher, count, file);
     const onLine = (line) => launcher.steps.say(`[import] ${line}`);
-    const options = { name: 'import', env: environmentOf(databases, name), cwd: ROOT, onLine };
+    const options = { name: 'import', env, cwd: ROOT, onLine };
     await launcher.run(process.execPath, [join(COMMANDS, 'import.js'), file], options);
   });
-}
-
-async function setUp(launcher, databases, name) {
-  await runCommand(launcher, 'setup', environmentOf(databases, name));
-}
-
-function environmentOf(databases, name) {
-  return { ...process.env, NODE_ENV: 'production', MONGODB_URI: databases.uriOf(name) };
 }
 
 async function generate(launcher, count, file) {

@@ -1,8 +1,6 @@
 import { deepStrictEqual, strictEqual } from 'node:assert';
-import { join } from 'node:path';
-import { ROOT } from '../tools/checkout/root.mjs';
 import { anyFreePort } from '../tools/processes/ports.mjs';
-import { startService } from '../tools/start/services.mjs';
+import { runCommand, startService } from '../tools/start/services.mjs';
 import { exampleBody, REFERENCES } from './load/requests.mjs';
 import { compilePeers, startPeer } from './peers.mjs';
 
@@ -31,7 +29,7 @@ const CREATED = /^road-bike-the-first-one-\d+$/;
 export async function startSubjects(launcher, databases, { leanPeers }) {
   const folder = await compilePeers(launcher);
   const peer = (files) => ({
-    prepare: (env, db) => (leanPeers ? createUniqueIndexes(db) : setUp(launcher, env)),
+    prepare: (env, db) => (leanPeers ? createUniqueIndexes(db) : runCommand(launcher, 'setup', env)),
     start: async (env) => {
       const pids = {};
       for (const [name, file] of Object.entries(files)) pids[name] = await startPeer(launcher, folder, file, env);
@@ -39,7 +37,7 @@ export async function startSubjects(launcher, databases, { leanPeers }) {
     },
   });
   const service = {
-    prepare: (env) => setUp(launcher, env),
+    prepare: (env) => runCommand(launcher, 'setup', env),
     start: (env) => startBoth(launcher, env),
   };
   const start = (name, title, how) => startSubject(databases, name, title, { ...how, leanPeers });
@@ -86,12 +84,6 @@ export async function startBoth(launcher, env) {
   await startService(launcher, 'api', Number(env.PORT), env);
   const pidOf = (name) => launcher.targets.findLast((target) => target.name === name).pid;
   return { api: pidOf('api'), worker: pidOf('worker') };
-}
-
-/** The service's own command: all its indexes. */
-async function setUp(launcher, env) {
-  const script = join(ROOT, 'dist', 'apps', 'cli', 'src', 'setup.js');
-  await launcher.run(process.execPath, [script], { name: 'setup', env, cwd: ROOT });
 }
 
 async function createUniqueIndexes(db) {
