@@ -1,10 +1,9 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { connect as connectTo, type AddressInfo, type Socket } from 'node:net';
 import type { ErrorBody } from '@app/contracts';
-import { ApiRequest, ApiResponse } from '../apps/api/src/orpc/answer.js';
 import { Connections } from '../apps/api/src/orpc/connections.js';
 import { frontDoor } from '../apps/api/src/orpc/front-door.js';
+import { createHttpServer } from '../apps/api/src/orpc/http-server.js';
 import { Refusal } from '../apps/api/src/orpc/refusal.js';
 import { ApiClient } from './support/api-client.js';
 import { expectError } from './support/errors.js';
@@ -263,22 +262,22 @@ describe('a fault before Nest sees the request', () => {
     const fail = (): never => {
       throw fault;
     };
-    const server = createServer(
-      { IncomingMessage: ApiRequest, ServerResponse: ApiResponse },
-      frontDoor({
-        connections: new Connections(),
-        errors: {
-          refusalFor: (error) => {
-            seen.push(error);
-            return new Refusal('INTERNAL_SERVER_ERROR');
-          },
+    const connections = new Connections();
+    const listener = frontDoor({
+      connections,
+      errors: {
+        refusalFor: (error) => {
+          seen.push(error);
+          return new Refusal('INTERNAL_SERVER_ERROR');
         },
-        maxBodyBytes: 1024,
-        crossOrigin: () => undefined,
-        isDraining: () => false,
-        routes: new Map([['/', new Map([[method, fail]])]]),
-      }),
-    ).listen(0, '127.0.0.1');
+      },
+      maxBodyBytes: 1024,
+      crossOrigin: () => undefined,
+      isDraining: () => false,
+      routes: new Map([['/', new Map([[method, fail]])]]),
+    });
+    const config = { keepAliveMs: 1000, maxConnections: 10 };
+    const server = createHttpServer({ listener, connections, config, patience: undefined }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     const answer = await new ApiClient(`http://127.0.0.1:${String(port)}`).request<ErrorBody>('/', { method });

@@ -64,6 +64,7 @@ export class Connection {
     const { resolve } = this.#waiting;
     this.#waiting = undefined;
     // "HTTP/1.1 200 …"
-    resolve({ status: Number(head.slice(9, 12)), mayRetry: RETRY_AFTER.test(head) });
+    const status = Number(head.slice(9, 12));
+    resolve({ status, mayRetry: status === 503 && RETRY_AFTER.test(head) });
   }
 }

@@ -65,7 +65,7 @@ async function shutDown(app: INestApplication, adapter: OrpcAdapter): Promise<vo
   await delay(DRAIN_MS);
   // A connection on which nothing was ever asked counts as busy with Node, and would be waited for.
   const hangingUp = setInterval(() => {
-    if (adapter.unanswered.size === 0) (app.getHttpServer() as Server).closeAllConnections();
+    if (adapter.unanswered.length === 0) (app.getHttpServer() as Server).closeAllConnections();
   }, HANG_UP_EVERY_MS);
   await adapter.close();
   clearInterval(hangingUp);

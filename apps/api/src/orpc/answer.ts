@@ -21,7 +21,7 @@ export class ApiResponse extends ServerResponse<ApiRequest> {
   /** Node calls it itself where nobody has. @param headers names and values in turn */
   override writeHead(status: number, headers: string | OutgoingHttpHeaders | OutgoingHttpHeader[] = []): this {
     if (!Array.isArray(headers)) throw new TypeError('headers have to be a list of names and values');
-    return super.writeHead(status, [...STANDING, 'X-Request-Id', this.req.requestId, ...headers]);
+    return super.writeHead(status, [...headers, 'X-Request-Id', this.req.requestId, ...STANDING]);
   }
 }
 

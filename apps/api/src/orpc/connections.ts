@@ -21,19 +21,30 @@ export const NO_SUCH_PATH = new Refusal('NOT_FOUND', { message: 'No such path' }
 /** Closing while the client still sends would reset the connection, and it would not see the answer. */
 const LINGER_MS = 2000;
 
+interface Connection {
+  /** The latest request, until it is answered. */
+  latest: ApiResponse | undefined;
+  isClosing: boolean;
+}
+
 /**
  * The request each connection is at. Node reports what it refuses by itself (headers too large, too
  * slow, not HTTP) for the connection alone; here is known which request, if any, that answers.
  */
 export class Connections {
-  /** The latest request of each connection, until it is answered. */
-  private readonly latest = new WeakMap<Duplex, ApiResponse>();
-  private readonly open = new Set<ApiResponse>();
-  private readonly closing = new WeakSet<Duplex>();
+  private readonly open = new Map<Duplex, Connection>();
 
-  /** The responses that are under way. */
-  get unanswered(): ReadonlySet<ApiResponse> {
-    return this.open;
+  /** The latest response that is under way on each connection. */
+  get unanswered(): ApiResponse[] {
+    return [...this.open.values()].flatMap(({ latest }) => latest ?? []);
+  }
+
+  /** Listener of the server's `connection`. */
+  add(socket: Duplex): void {
+    this.open.set(socket, { latest: undefined, isClosing: false });
+    socket.on('close', () => {
+      this.open.delete(socket);
+    });
   }
 
   /**
@@ -41,14 +52,12 @@ export class Connections {
    * (RFC 9112, 9.6): nobody would hear what became of it.
    */
   admit(response: ApiResponse): boolean {
-    const { socket } = response.req;
-    if (this.closing.has(socket) || this.latest.get(socket)?.shouldKeepAlive === false) return false;
-    this.latest.set(socket, response);
-    this.open.add(response);
-    response.once('close', () => {
-      this.open.delete(response);
-      if (!response.shouldKeepAlive) this.closing.add(socket);
-      if (this.latest.get(socket) === response) this.latest.delete(socket);
+    const connection = this.open.get(response.req.socket);
+    if (connection === undefined || connection.isClosing || connection.latest?.shouldKeepAlive === false) return false;
+    connection.latest = response;
+    response.on('close', () => {
+      if (!response.shouldKeepAlive) connection.isClosing = true;
+      if (connection.latest === response) connection.latest = undefined;
     });
     return true;
   }
@@ -67,10 +76,11 @@ export class Connections {
 
   /** Refuses what comes next on a connection, and closes it. */
   private refuseRest(socket: Duplex, refusal: Refusal): void {
+    const connection = this.open.get(socket);
     // Once its parser has failed, Node reports every further piece of input.
-    if (this.closing.has(socket)) return;
-    this.closing.add(socket);
-    const response = this.latest.get(socket);
+    if (connection === undefined || connection.isClosing) return;
+    connection.isClosing = true;
+    const { latest: response } = connection;
     if (response === undefined) {
       refuseUnborn(socket, refusal);
     } else if (response.req.complete) {

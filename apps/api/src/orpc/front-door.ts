@@ -6,7 +6,7 @@ import type { CrossOrigin } from './cross-origin.js';
 import { isFullyRead, refuse } from './early-refusal.js';
 import { unwrap } from './envelope.js';
 import type { ErrorFilter } from './error.filter.js';
-import { GONE, readBody } from './read-body.js';
+import { readBody } from './read-body.js';
 import { Refusal } from './refusal.js';
 
 /** Goes on with a request that has come through. */
@@ -48,8 +48,8 @@ export function frontDoor(options: FrontDoorOptions): ApiListener {
       if (handlers === undefined) throw NO_SUCH_PATH;
       const handler = handlers.get(request.method ?? '');
       if (handler === undefined) refuseMethod(response, [...handlers.keys()]);
-      else if (request.method === 'POST') takeBody(response, handler, options.maxBodyBytes).catch(giveUp);
-      else passWithoutBody(response, handler);
+      else if (request.method !== 'POST') passWithoutBody(response, handler);
+      else readBody(response, options.maxBodyBytes, passTo(handler, response), giveUp);
     } catch (error) {
       giveUp(error);
     }
@@ -58,7 +58,6 @@ export function frontDoor(options: FrontDoorOptions): ApiListener {
 
 /** Whatever breaks before Nest and its filter see the request is answered and logged as there. */
 function refuseFor(error: unknown, response: ApiResponse, { errors }: FrontDoorOptions): void {
-  if (error === GONE) return;
   const refusal = errors.refusalFor(error, response.req);
   if (!response.headersSent) refuse(response, refusal);
 }
@@ -106,12 +105,13 @@ function closeIfUnread(response: ApiResponse): void {
   if (!isFullyRead(response.req)) response.shouldKeepAlive = false;
 }
 
-async function takeBody(response: ApiResponse, handler: Handler, maxBodyBytes: number): Promise<void> {
-  const body = await readBody(response, maxBodyBytes);
-  // Refused meanwhile, as too slow: what has been answered with an error must not be done.
-  if (response.headersSent) return;
-  const { input, enveloped } = unwrap(body);
-  response.req.body = input;
-  response.req.enveloped = enveloped;
-  handler(response.req, response);
+function passTo(handler: Handler, response: ApiResponse): (body: unknown) => void {
+  return (body) => {
+    // Refused meanwhile, as too slow: what has been answered with an error must not be done.
+    if (response.headersSent) return;
+    const { input, enveloped } = unwrap(body);
+    response.req.body = input;
+    response.req.enveloped = enveloped;
+    handler(response.req, response);
+  };
 }

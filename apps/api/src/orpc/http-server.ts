@@ -44,6 +44,9 @@ export function createHttpServer({ listener, connections, config, patience = PAT
     server.emit('request', request, response);
   };
   server.on('checkContinue', asUsual).on('checkExpectation', asUsual);
+  server.on('connection', (socket) => {
+    connections.add(socket);
+  });
   server.on('clientError', (error, socket) => {
     connections.refuse(error, socket);
   });

@@ -29,7 +29,7 @@ export class OrpcAdapter extends ExpressAdapter {
     super({ use: () => undefined });
   }
 
-  /** The responses that are under way. */
+  /** The latest response that is under way on each connection. */
   get unanswered(): Connections['unanswered'] {
     return this.connections.unanswered;
   }
