@@ -12,6 +12,15 @@ export class ApiRequest extends IncomingMessage {
   body?: unknown;
   /** Whether the input came as `{"json": …}`, and so must the answer. */
   enveloped = false;
+  /** Gets the pieces of the body as Node's parser hands them over, and null behind the last; the stream stays empty. */
+  onPiece: ((piece: Buffer | null) => void) | undefined = undefined;
+
+  override push(piece: Buffer | null): boolean {
+    if (this.onPiece === undefined) return super.push(piece);
+    const goesOn = piece === null ? super.push(null) : true;
+    this.onPiece(piece);
+    return goesOn;
+  }
 }
 
 const STANDING = STANDING_HEADERS.flat();

@@ -26,21 +26,20 @@ export function readBody(
   if (isAskingFirst(request)) response.writeContinue();
   const chunks: Buffer[] = [];
   let length = 0;
-  const onData = (chunk: Buffer): void => {
-    length += chunk.length;
-    chunks.push(chunk);
-    if (length <= maxBytes) return;
-    request.off('data', onData).off('end', onEnd);
-    giveUp(tooLarge(maxBytes));
-  };
-  const onEnd = (): void => {
+  request.on('error', nobodyIsLeft).onPiece = (piece) => {
     try {
-      take(length === 0 && request.headers['content-type'] === undefined ? {} : parse(chunks, length));
+      if (piece === null) {
+        take(length === 0 && request.headers['content-type'] === undefined ? {} : parse(chunks, length));
+        return;
+      }
+      length += piece.length;
+      chunks.push(piece);
+      if (length > maxBytes) throw tooLarge(maxBytes);
     } catch (error) {
+      request.onPiece = undefined;
       giveUp(error);
     }
   };
-  request.on('data', onData).on('end', onEnd).on('error', nobodyIsLeft);
 }
 
 function nobodyIsLeft(): void {
