@@ -7,7 +7,7 @@ import { absolutesTable, figuresTable, machine } from './report.mjs';
 import { isMet } from './rows.mjs';
 import { startSubjects } from './subjects.mjs';
 
-export const FULL = { rounds: 5, warmUpMs: 1000, ms: 4000, singleMs: 2000, bursts: 4, idleMs: 4000, heatMs: 5000 };
+export const FULL = { rounds: 5, warmUpMs: 1000, ms: 4000, singleMs: 2000, bursts: 9, idleMs: 4000, heatMs: 5000 };
 export const QUICK = { rounds: 3, warmUpMs: 300, ms: 1000, singleMs: 600, bursts: 1, idleMs: 2000, heatMs: 3000 };
 
 /**
