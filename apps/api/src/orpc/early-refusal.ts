@@ -25,6 +25,7 @@ export function isFullyRead({ complete, headers }: IncomingMessage): boolean {
  */
 function endAfterDiscarding(response: ApiResponse, bytes: Buffer): void {
   response.write(bytes);
+  // What still comes is counted here, and no longer collected as a body.
   response.req.onPiece = undefined;
   let discarded = 0;
   const end = (): void => {

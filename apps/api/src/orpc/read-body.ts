@@ -36,7 +36,6 @@ export function readBody(
       chunks.push(piece);
       if (length > maxBytes) throw tooLarge(maxBytes);
     } catch (error) {
-      request.onPiece = undefined;
       giveUp(error);
     }
   };
