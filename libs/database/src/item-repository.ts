@@ -55,6 +55,11 @@ export class ItemRepository {
 
   constructor(private readonly database: Database) {}
 
+  /** Whether items are being read to be answered. */
+  get isReading(): boolean {
+    return this.database.isReading;
+  }
+
   /** One part of the list in its order. */
   async findPage(filter: ItemFilter, window: Window<ListPosition>): Promise<RawItem[]> {
     const query = await this.queryOf(filter);

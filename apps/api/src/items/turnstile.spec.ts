@@ -5,8 +5,10 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 describe('a turnstile', () => {
   let turnstile: Turnstile;
   let through: number[];
+  let perTurn: number;
   beforeEach(() => {
-    turnstile = new Turnstile(2);
+    perTurn = 2;
+    turnstile = new Turnstile(() => perTurn);
     through = [];
   });
 
@@ -38,6 +40,26 @@ describe('a turnstile', () => {
     expect(through).toEqual([1, 2, 3, 4]);
     await turn();
     expect(through).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  it('lets fewer through from the next turn on when that is wanted', async () => {
+    come(1, 2, 3, 4, 5);
+    perTurn = 1;
+    await turn();
+    expect(through).toEqual([1, 2, 3]);
+    perTurn = 3;
+    await turn();
+    expect(through).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  it('lets nobody else through in a turn in which that becomes wanted', async () => {
+    come(1, 2);
+    perTurn = 1;
+    come(3);
+    await Promise.resolve();
+    expect(through).toEqual([1, 2]);
+    await turn();
+    expect(through).toEqual([1, 2, 3]);
   });
 
   it('is open again when the crowd has gone', async () => {

@@ -6,11 +6,12 @@ export class Turnstile {
   private readonly waiting: (() => void)[] = [];
   private passed = 0;
 
-  constructor(private readonly perTurn: number) {}
+  /** @param perTurn how many, asked in each turn anew */
+  constructor(private readonly perTurn: () => number) {}
 
   /** Settles when it is this one's turn, at once unless many have come at the same time. */
   pass(): Promise<void> {
-    if (this.passed === this.perTurn) return new Promise((resolve) => this.waiting.push(resolve));
+    if (this.passed >= this.perTurn()) return new Promise((resolve) => this.waiting.push(resolve));
     this.count();
     return Promise.resolve();
   }
@@ -26,7 +27,7 @@ export class Turnstile {
   }
 
   private letIn(): void {
-    for (const resolve of this.waiting.splice(0, this.perTurn)) {
+    for (const resolve of this.waiting.splice(0, this.perTurn())) {
       this.count();
       resolve();
     }
