@@ -4,7 +4,7 @@ import { eventually } from '../../../test/support/eventually.js';
 import { ownRedis, readyRedis, removeOwnDatabases } from '../../../test/support/own-databases.js';
 import type { BatchOutcomes } from './batch-worker.js';
 import { JobWorker } from './job-worker.js';
-import { keyPrefix, WORKER_OPTIONS } from './queue-settings.js';
+import { CREATE_JOB_OPTIONS, keyPrefix, WORKER_OPTIONS } from './queue-settings.js';
 import { connectRedis, type RedisConnection } from './redis.js';
 
 const CONCURRENCY = 4;
@@ -159,5 +159,20 @@ describe('a worker that takes jobs in batches', () => {
     done();
     await closed;
     expect(await queue.getJobCounts()).toMatchObject({ completed: 1, waiting: 1, active: 0 });
+  });
+
+  it('removes what a burst has left behind a few at a time', async () => {
+    const create = async (count: number): Promise<void> => {
+      for (let n = 0; n < count; n++) await queue.add('create', {}, CREATE_JOB_OPTIONS);
+    };
+    const completed = queue.toKey('completed');
+    worker.start();
+    await create(20);
+    await expectCounts({ completed: 20 });
+    for (const id of await redis.zrange(completed, 0, -1)) await redis.zadd(completed, Date.now() - 600_000, id);
+    await create(1);
+    await expectCounts({ completed: 20 - 3 + 1 });
+    await create(10);
+    await expectCounts({ completed: 11 });
   });
 });

@@ -11,13 +11,14 @@ export function keyPrefix(queuePrefix: string): string {
 
 /**
  * How a create job is kept and tried again. Completed jobs stay only long enough to catch a
- * repeated add; failed ones stay until an operator discards them.
+ * repeated add, and each that completes removes no more than a few older ones: Redis would stand still for as long as it
+ * takes to remove what a burst has left behind. Failed ones stay until an operator discards them.
  */
 export const CREATE_JOB_OPTIONS = {
   // Four waits, some 5 s together: a poisoned create is given up while its client still waits.
   attempts: 5,
   backoff: { type: 'exponential', delay: 400, jitter: 0.5 },
-  removeOnComplete: { age: 120, count: 20_000 },
+  removeOnComplete: { age: 120, count: 20_000, limit: 3 },
   removeOnFail: false,
 } satisfies JobsOptions;
 
