@@ -62,6 +62,16 @@ describe('a turnstile', () => {
     expect(through).toEqual([1, 2, 3]);
   });
 
+  it('lets nobody pass those that wait when more may come through in the same turn', async () => {
+    come(1, 2, 3);
+    perTurn = 3;
+    come(4);
+    await Promise.resolve();
+    expect(through).toEqual([1, 2]);
+    await turn();
+    expect(through).toEqual([1, 2, 3, 4]);
+  });
+
   it('is open again when the crowd has gone', async () => {
     come(1, 2, 3);
     await turn();

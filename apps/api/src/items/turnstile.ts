@@ -11,7 +11,8 @@ export class Turnstile {
 
   /** Settles when it is this one's turn, at once unless many have come at the same time. */
   pass(): Promise<void> {
-    if (this.passed >= this.perTurn()) return new Promise((resolve) => this.waiting.push(resolve));
+    if (this.waiting.length > 0 || this.passed >= this.perTurn())
+      return new Promise((resolve) => this.waiting.push(resolve));
     this.count();
     return Promise.resolve();
   }
