@@ -28,7 +28,7 @@ describe('the indexer of new items', () => {
     indexer.add(ids(250));
     await after(0);
     expect(indexed).toEqual([]);
-    await after(100);
+    await after(400);
     expect(indexed).toEqual([100, 100, 50]);
   });
 
@@ -39,10 +39,20 @@ describe('the indexer of new items', () => {
     await after(1000);
     done();
     await creates;
-    await after(29);
+    await after(249);
     expect(indexed).toEqual([]);
     await after(60);
     expect(indexed).toEqual([1]);
+  });
+
+  it('takes no gap between two batches of a burst for its end', async () => {
+    await indexer.giveWay(Promise.resolve());
+    indexer.add(ids(100));
+    for (let batch = 0; batch < 20; batch++) {
+      await after(200);
+      await indexer.giveWay(Promise.resolve());
+    }
+    expect(indexed).toEqual([]);
   });
 
   it('leaves a burst for later, but not for ever', async () => {

@@ -5,8 +5,9 @@ const BURST = 16;
 /** As many items as wait at most, a burst of some ten seconds: what comes after is indexed when it is stored. */
 const MAX_DUE = 20_000;
 const BATCH = 100;
-/** A gap between creates that is no end of them. */
-const QUIET_MS = 30;
+/** A shorter gap between creates is no end of them: the queue's own work on a batch takes up to 100 ms of a busy machine. */
+const QUIET_MS = 250;
+const LOOK_EVERY_MS = 50;
 /** Older ones are indexed even while others are created, a batch at a time with a pause. */
 const PATIENCE_MS = 10_000;
 const PAUSE_MS = 300;
@@ -57,7 +58,7 @@ export class SearchIndexer {
 
   private async run(): Promise<void> {
     while (this.due.length > 0) {
-      while (!this.isItsTurn(Date.now())) await pause(QUIET_MS);
+      while (!this.isItsTurn(Date.now())) await pause(LOOK_EVERY_MS);
       const batch = this.due.splice(0, BATCH).map(({ id }) => id);
       // What fails is left to the maintenance.
       if (batch.length > 0) await this.search.runFor(batch).catch(() => undefined);
