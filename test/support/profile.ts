@@ -20,7 +20,8 @@ export async function profile(database: Database): Promise<() => Promise<Profile
   await db.command({ profile: 2 });
   const seen = db.collection<ProfiledQuery>('system.profile');
   const isQuery = { $or: [{ 'command.find': { $exists: true } }, { 'command.aggregate': { $exists: true } }] };
-  const ofData = { ns: { $ne: seen.namespace }, ...isQuery };
+  // Following changes reads MongoDB's log of them.
+  const ofData = { ns: { $ne: seen.namespace }, 'command.pipeline.$changeStream': { $exists: false }, ...isQuery };
   let known = 0;
   return async () => {
     const queries = await seen.find(ofData).skip(known).toArray();

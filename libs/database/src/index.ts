@@ -8,9 +8,11 @@ export { itemJson, itemsJson, type ItemView, type RawItem } from './item-json.js
 export * from './item-record.js';
 export * from './item-repository.js';
 export type { ItemFilter, ListPosition } from './list-query.js';
+export type { Window } from './list-reader.js';
 export * from './maintenance-repository.js';
 export type { CategoryRecord, FavouriteRecord, TitleRecord } from './models.js';
 export * from './mongo-id.js';
 export * from './reference-repository.js';
 export * from './replica-set.js';
 export * from './schema-repository.js';
+export { SharedReads } from './shared-reads.js';

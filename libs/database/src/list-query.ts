@@ -16,6 +16,8 @@ export interface ItemFilter {
 /** An item's place in the order of lists. */
 export type ListPosition = Pick<ItemRecord, keyof typeof LIST_ORDER>;
 
+export const POSITION_FIELDS = { _id: 0, isBoosted: 1, boostScore: 1, createdAt: 1, publicId: 1 } as const;
+
 /** A list as one index holds it, in its order; some of its items may have to be left out when they are looked at. */
 export interface IndexedList {
   hint: (typeof LIST_INDEXES)[keyof typeof LIST_INDEXES];

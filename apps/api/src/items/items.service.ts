@@ -15,6 +15,7 @@ import {
   ReferenceRepository,
   itemJson,
   itemsJson,
+  SharedReads,
   type ItemFilter,
   type ItemView,
   type RawItem,
@@ -29,7 +30,6 @@ import { CreateItemGateway, type CreateTerms } from './create-item.gateway.js';
 import type { ValidCreate } from './create-input.pipe.js';
 import { itemIdOf } from './idempotency-key.js';
 import type { Preferences } from './prefer.js';
-import { SharedReads } from './shared-reads.js';
 
 /** Until authentication exists every caller is the same one. */
 const ANONYMOUS = 'anonymous';

@@ -1,0 +1,252 @@
+import { record } from '../../../test/support/items.js';
+import { profile, type ProfiledQuery } from '../../../test/support/profile.js';
+import { freshEnvironment, openDatabase } from '../../../test/support/service.js';
+import { Database, DatabaseTimeout } from './database.js';
+import { idOf } from './item-json.js';
+import type { ItemRecord } from './item-record.js';
+import { ItemRepository } from './item-repository.js';
+import type { ItemFilter } from './list-query.js';
+import { SchemaRepository } from './schema-repository.js';
+
+const ITEMS = 1600;
+const LIMIT = 20;
+const FILTERS: ItemFilter[] = [
+  {},
+  { status: 'available' },
+  { categoryId: 1 },
+  { status: 'available', categoryId: 1 },
+  { terms: ['bike'] },
+];
+/** Pages whose beginnings lie near each other, and far. */
+const SKIPS = [500, 520, 690, 1100, 1101, 3000];
+
+jest.setTimeout(120_000);
+
+function numbered(n: number): ItemRecord {
+  const isBoosted = n % 300 === 0;
+  return record({
+    publicId: n,
+    slug: `thing-${String(n)}`,
+    searchTerms: n % 10 === 0 ? ['car'] : ['bike'],
+    isBoosted,
+    boostScore: isBoosted ? n % 7 : 0,
+    // Several of each moment.
+    createdAt: new Date(Date.UTC(2026, 0, 1) + Math.floor(n / 3) * 1000),
+    isVisible: n % 25 !== 3,
+    status: n % 9 === 0 ? 'sold' : 'available',
+    categoryId: n % 8 === 0 ? 2 : 1,
+  });
+}
+
+function inListOrder(a: ItemRecord, b: ItemRecord): number {
+  return (
+    Number(b.isBoosted) - Number(a.isBoosted) ||
+    b.boostScore - a.boostScore ||
+    b.createdAt.getTime() - a.createdAt.getTime() ||
+    b.publicId - a.publicId
+  );
+}
+
+function isIn({ status, categoryId, terms = [] }: ItemFilter, item: ItemRecord): boolean {
+  return (
+    item.isVisible &&
+    [undefined, item.status].includes(status) &&
+    [undefined, item.categoryId].includes(categoryId) &&
+    terms.every((term) => item.searchTerms?.includes(term))
+  );
+}
+
+describe('pages by number, far into a list', () => {
+  let env: NodeJS.ProcessEnv;
+  let database: Database;
+  let items: ItemRepository;
+  let newQueries: () => Promise<ProfiledQuery[]>;
+  /** What is stored, as the test itself keeps it. */
+  let stored: ItemRecord[];
+  beforeEach(async () => {
+    env = freshEnvironment();
+    database = await openDatabase(env);
+    await new SchemaRepository(database).createIndexes();
+    items = new ItemRepository(database);
+    stored = Array.from({ length: ITEMS }, (_, n) => numbered(n));
+    await database.models.items.collection.insertMany(stored);
+    newQueries = await profile(database);
+  });
+  afterEach(async () => {
+    await database.connection.dropDatabase();
+    await database.close();
+  });
+
+  const create = async (...created: ItemRecord[]): Promise<void> => {
+    stored.push(...created);
+    await database.models.items.collection.insertMany(created);
+  };
+  const change = async (publicId: number, changes: Partial<ItemRecord>): Promise<void> => {
+    stored = stored.map((item) => (item.publicId === publicId ? { ...item, ...changes } : item));
+    await database.models.items.collection.updateOne({ publicId }, { $set: changes });
+  };
+  const idsOf = async (filter: ItemFilter, skip: number): Promise<number[]> => {
+    const page = await items.findPage(filter, { skip, limit: LIMIT });
+    const found = page.map((raw) => idOf(raw));
+    return found.map((id) => stored.find(({ _id }) => _id.toHexString() === id)?.publicId ?? -1);
+  };
+  /** Asks for all pages, and again as soon as their ranks are known. */
+  const expectRightPages = async (what: string): Promise<void> => {
+    for (const filter of [...FILTERS, ...FILTERS]) {
+      const list = stored.filter((item) => isIn(filter, item)).sort(inListOrder);
+      for (const skip of SKIPS) {
+        const expected = list.slice(skip, skip + LIMIT).map(({ publicId }) => publicId);
+        expect({ what, filter, skip, ids: await idsOf(filter, skip) }).toEqual({ what, filter, skip, ids: expected });
+      }
+    }
+  };
+  const keysFor = async (filter: ItemFilter, skip: number): Promise<number> => {
+    await newQueries();
+    await idsOf(filter, skip);
+    return (await newQueries()).reduce((sum, { keysExamined }) => sum + keysExamined, 0);
+  };
+
+  it('hold what is there at that moment, whatever has happened since the last one', async () => {
+    await expectRightPages('at first');
+    const newest = new Date(Date.UTC(2026, 5, 1));
+    await create({ ...numbered(2001), createdAt: newest });
+    await expectRightPages('one created');
+    await create(...Array.from({ length: 130 }, (_, n) => ({ ...numbered(2100 + n), createdAt: newest })));
+    await expectRightPages('more created than a known rank is before its page');
+    await create({ ...numbered(2003), isVisible: false }, { ...numbered(2700), isBoosted: true, boostScore: 3 });
+    await create({ ...numbered(2004), createdAt: new Date(0) }, { ...numbered(2009), createdAt: newest });
+    await expectRightPages('some hidden, boosted, old and sold ones created');
+    await change(1414, { status: 'reserved' });
+    await expectRightPages('a status changed');
+    await change(1405, { isBoosted: true, boostScore: 9 });
+    await expectRightPages('one boosted');
+    await change(1406, { isVisible: false });
+    await expectRightPages('one hidden');
+    await change(1407, { categoryId: 2 });
+    await expectRightPages('one in another category');
+    await change(1410, { createdAt: new Date(0), viewCount: 5 });
+    await expectRightPages('one made older');
+    await change(1411, { favouriteCount: 7 });
+    await expectRightPages('one that somebody likes');
+    stored = stored.filter(({ publicId }) => publicId !== 1412);
+    await database.models.items.collection.deleteOne({ publicId: 1412 });
+    await expectRightPages('one deleted');
+    const other = { ...numbered(1413), createdAt: newest };
+    stored = stored.map((item) => (item.publicId === 1413 ? { ...other, _id: item._id } : item));
+    const { _id, ...fields } = other;
+    await database.models.items.collection.replaceOne({ publicId: 1413 }, fields);
+    await expectRightPages(`one replaced, not ${_id.toHexString()}`);
+    await create(...Array.from({ length: 600 }, (_, n) => ({ ...numbered(3000 + n), createdAt: newest })));
+    await expectRightPages('more created than is followed');
+  });
+
+  it('are not counted from the beginning again and again', async () => {
+    const first = await keysFor({}, 1400);
+    expect(first).toBeGreaterThan(1400);
+    expect(await keysFor({}, 1400)).toBeLessThan(200);
+    await create({ ...numbered(2001), createdAt: new Date(Date.UTC(2026, 5, 1)) });
+    expect(await keysFor({}, 1400)).toBeLessThan(200);
+    expect(await keysFor({}, 1500)).toBeLessThan(400);
+  });
+
+  const update = (publicId: number, changes: object): Promise<unknown> =>
+    database.models.items.collection.updateOne({ publicId }, changes);
+
+  it('stay known when something changes that no list depends on', async () => {
+    await keysFor({}, 1400);
+    await update(7, { $set: { searchTerms: ['bike', 'red'], favouriteCount: 3, 'photos.0': { url: 'x' } } });
+    await update(8, { $unset: { searchVersion: '' }, $inc: { viewCount: 1 } });
+    expect(await keysFor({}, 1400)).toBeLessThan(200);
+  });
+
+  it.each<[string, object]>([
+    ['inside of a field', { $set: { 'status.0': 'sold' } }],
+    ['by a shorter array', [{ $set: { status: { $slice: ['$status', 1] } } }]],
+    ['of a field that is taken away', { $unset: { boostScore: '' } }],
+  ])('are counted anew after a change %s', async (_, changes) => {
+    const item: Partial<ItemRecord> = numbered(2001);
+    // One index cannot hold two arrays.
+    delete item.searchTerms;
+    await database.models.items.collection.insertOne({
+      ...item,
+      status: Array.from({ length: 50 }, () => 'available'),
+    });
+    await keysFor({ categoryId: 1, status: 'available' }, 1000);
+    expect(await keysFor({ categoryId: 1, status: 'available' }, 1000)).toBeLessThan(200);
+    await update(2001, changes);
+    expect(await keysFor({ categoryId: 1, status: 'available' }, 1000)).toBeGreaterThan(1000);
+  });
+
+  it('are counted anew from another primary, which may know of less', async () => {
+    await keysFor({}, 1400);
+    const change = { previousDescription: { type: 'RSPrimary' }, newDescription: { type: 'RSSecondary' } };
+    const stayed = { previousDescription: { type: 'RSPrimary' }, newDescription: { type: 'RSPrimary' } };
+    database.connection.getClient().emit('serverDescriptionChanged', stayed as never);
+    expect(await keysFor({}, 1400)).toBeLessThan(200);
+    database.connection.getClient().emit('serverDescriptionChanged', change as never);
+    expect(await keysFor({}, 1400)).toBeGreaterThan(1400);
+    expect(await keysFor({}, 1400)).toBeLessThan(200);
+  });
+
+  it('are right in a collection that has taken the place of another', async () => {
+    await expectRightPages('before');
+    await database.models.items.collection.drop();
+    await new SchemaRepository(database).createIndexes();
+    stored = Array.from({ length: ITEMS }, (_, n) => numbered(n + 3)).filter(({ publicId }) => publicId % 5 > 0);
+    await database.models.items.collection.insertMany(stored);
+    await expectRightPages('after');
+    await create({ ...numbered(2001), createdAt: new Date(Date.UTC(2026, 5, 1)) });
+    await expectRightPages('and after a create');
+  });
+
+  it('are right while items are being created', async () => {
+    const times = Array.from({ length: 60 }, (_, n) => new Date(Date.UTC(2026, 5, 1) + n));
+    const createAll = async (): Promise<void> => {
+      for (const [n, createdAt] of times.entries()) await create({ ...numbered(2001 + n * 25), createdAt });
+    };
+    const readOn = async (): Promise<void> => {
+      for (let n = 0; n < times.length; n++) await Promise.all([1000, 1000, 1020].map((skip) => idsOf({}, skip)));
+    };
+    await Promise.all([createAll(), readOn()]);
+    await expectRightPages('after it');
+  });
+
+  it('are counted where changes cannot be followed', async () => {
+    const watch = jest.spyOn(Object.getPrototypeOf(database.models.items.collection), 'watch');
+    watch.mockImplementation(() => {
+      throw new Error('not authorized');
+    });
+    try {
+      await expectRightPages('without a change stream');
+      expect(watch).toHaveBeenCalledTimes(1);
+    } finally {
+      watch.mockRestore();
+    }
+  });
+
+  it('are followed from where the majority is, on the primary', async () => {
+    const watch = jest.spyOn(Object.getPrototypeOf(database.models.items.collection), 'watch');
+    await idsOf({}, 1400);
+    const options = watch.mock.calls[0]?.[1];
+    watch.mockRestore();
+    expect(options).toMatchObject({ readPreference: 'primary' });
+    expect(options).toHaveProperty('startAtOperationTime');
+  });
+
+  it('are counted, after one answer that was late, where a stream hangs', async () => {
+    const { MONGODB_URI: uri = '' } = env;
+    const impatient = new Database({ uri, serverSelectionMs: 5000, socketMs: 0, readMs: 500 });
+    await impatient.connect(() => undefined);
+    const collection = Object.getPrototypeOf(database.models.items.collection) as { watch: () => unknown };
+    const hanging = { tryNext: () => new Promise(() => undefined), close: () => Promise.resolve(), closed: false };
+    const watch = jest.spyOn(collection, 'watch').mockReturnValue(hanging);
+    try {
+      const hasty = new ItemRepository(impatient);
+      await expect(hasty.findPage({}, { skip: 1400, limit: LIMIT })).rejects.toThrow(DatabaseTimeout);
+      expect(await hasty.findPage({}, { skip: 1400, limit: LIMIT })).toHaveLength(LIMIT);
+    } finally {
+      watch.mockRestore();
+      await impatient.close();
+    }
+  });
+});

@@ -1,0 +1,158 @@
+import type { mongo } from 'mongoose';
+import type { Database } from './database.js';
+import { isIndexMissing } from './database-errors.js';
+import { ItemChanges } from './item-changes.js';
+import type { RawItem } from './item-json.js';
+import { KnownRanks, REACH, type Rank } from './known-ranks.js';
+import {
+  listQuery,
+  listsToReadFrom,
+  POSITION_FIELDS,
+  rangesBehind,
+  rangesFrom,
+  type IndexedList,
+  type ItemFilter,
+  type ListPosition,
+  type ListQuery,
+  type ListRange,
+} from './list-query.js';
+import { Memory } from './memory.js';
+import { LIST_ORDER } from './models.js';
+
+/** Which part of a list is asked for: behind an item of it, or after a number of items. */
+export type Window<Position> = { limit: number } & ({ skip: number } | { after: Position });
+
+export const ANSWERED_FIELDS = { requestHash: 0, searchTerms: 0, searchVersion: 0 } as const;
+
+/** What is only answered need not be made into objects. */
+export const RAW = { raw: true } as const;
+
+const ITEMS = { projection: ANSWERED_FIELDS, ...RAW };
+
+/** Of what a majority has, and the primary says, like changes: an item is counted either in a rank or as a change behind it. */
+const RANKED = {
+  projection: POSITION_FIELDS,
+  readConcern: { level: 'majority' },
+  readPreference: 'primary',
+} as const;
+
+/** From so many items on, passing over them by their keys first is faster than one query that looks at each. */
+const MANY_TO_SKIP = 500;
+/** A rank is kept of a place so many items before the page: as many may be created until it lies behind the page. */
+const BEFORE_PAGE = 100;
+
+/** Up to how many items are counted to find out which of several conditions the fewest of them fulfil. */
+const COUNTED = 10_000;
+/** Such a count may be old: it decides where a list is read from, never what is in it. */
+const COUNTS_REMEMBERED = { forMs: 60_000, count: 10_000 };
+
+/** Reads lists of items, each from an index and in its order. */
+export class ListReader {
+  private readonly counts = new Memory<string, number>(COUNTS_REMEMBERED);
+  private readonly ranks = new KnownRanks();
+  private readonly changes: ItemChanges;
+
+  constructor(private readonly database: Database) {
+    this.changes = new ItemChanges(database, this.ranks);
+  }
+
+  /** One part of the list. */
+  async findPage(filter: ItemFilter, window: Window<ListPosition>): Promise<RawItem[]> {
+    const query = await this.queryOf(filter);
+    if ('after' in window) return this.findInRanges(query, rangesBehind(window.after), window.limit, ITEMS);
+    const { limit, skip } = window;
+    if (skip < MANY_TO_SKIP || !query.isCovered) return this.find(query, { ...ITEMS, sort: LIST_ORDER, skip, limit });
+    const start = await this.positionOf(query, filter, skip);
+    return start === undefined ? [] : this.findInRanges(query, rangesFrom(start), limit, ITEMS);
+  }
+
+  /** Where the item stands that so many come before. */
+  private async positionOf(query: ListQuery, filter: ItemFilter, rank: number): Promise<ListPosition | undefined> {
+    const isSearch = (filter.terms ?? []).length > 0;
+    if (!isSearch && (await this.changes.catchUp())) return this.positionFromKnown(query, filter, rank);
+    const options = { projection: POSITION_FIELDS, sort: LIST_ORDER, skip: rank, limit: 1 };
+    return (await this.find<ListPosition>(query, options))[0];
+  }
+
+  /** Counted from a known place that is near or, for another time, from the beginning. */
+  private async positionFromKnown(
+    query: ListQuery,
+    filter: ItemFilter,
+    rank: number,
+  ): Promise<ListPosition | undefined> {
+    const { moment } = this.changes;
+    const known = this.ranks.nearest(filter, rank);
+    const behind = known === undefined ? BEFORE_PAGE : rank - known.rank;
+    const options = { ...RANKED, sort: LIST_ORDER, skip: rank - behind, limit: behind + 1 };
+    const positions = await (known === undefined
+      ? this.find<ListPosition>(query, options)
+      : this.findInRanges<ListPosition>(query, rangesFrom(known.position), behind + 1, RANKED));
+    const before = positions[behind - BEFORE_PAGE];
+    if (before !== undefined && (known === undefined || behind > REACH / 2))
+      void this.learn(filter, { rank: rank - BEFORE_PAGE, position: before }, moment).catch(() => undefined);
+    return positions[behind];
+  }
+
+  /** Unless something has happened since: whether it was counted nobody knows. */
+  private async learn(filter: ItemFilter, rank: Rank, moment: number): Promise<void> {
+    const isFollowed = await this.changes.catchUp();
+    if (isFollowed && this.changes.moment === moment) this.ranks.learn(filter, rank);
+  }
+
+  /** The list, read from whichever of its conditions the fewest items fulfil. */
+  private async queryOf(filter: ItemFilter): Promise<ListQuery> {
+    const lists = listsToReadFrom(filter);
+    return listQuery(lists.length === 1 ? lists[0] : await this.shortest(lists), filter);
+  }
+
+  private async shortest(lists: [IndexedList, ...IndexedList[]]): Promise<IndexedList> {
+    const counts = await Promise.all(lists.map((list) => this.countOf(list)));
+    return lists[counts.indexOf(Math.min(...counts))] ?? lists[0];
+  }
+
+  private async countOf({ hint, filter }: IndexedList): Promise<number> {
+    const key = JSON.stringify(filter);
+    const remembered = this.counts.get(key);
+    if (remembered !== undefined) return remembered;
+    const { collection } = this.database.models.items;
+    const stages = [{ $match: filter }, { $limit: COUNTED }, { $count: 'count' }];
+    const [found] = await this.hinted(hint, (options) => collection.aggregate<{ count: number }>(stages, options));
+    const count = found?.count ?? 0;
+    this.counts.set(key, count);
+    return count;
+  }
+
+  /** One range of the index after the other: as one `$or` they would all be read and sorted. */
+  private async findInRanges<Found>(
+    query: ListQuery,
+    ranges: ListRange[],
+    limit: number,
+    options: mongo.FindOptions,
+  ): Promise<Found[]> {
+    const found: Found[] = [];
+    for (const { filter, sort } of ranges) {
+      if (found.length === limit) break;
+      const range = { ...query, filter: { ...query.filter, ...filter } };
+      found.push(...(await this.find<Found>(range, { ...options, sort, limit: limit - found.length })));
+    }
+    return found;
+  }
+
+  private async find<Found>({ hint, filter }: ListQuery, options: mongo.FindOptions): Promise<Found[]> {
+    const { collection } = this.database.models.items;
+    return this.hinted(hint, (hinted) => collection.find<Found & mongo.Document>(filter, { ...options, ...hinted }));
+  }
+
+  /** Reads from this index or, while it is missing, from whatever there is. */
+  private async hinted<Found>(
+    hint: IndexedList['hint'],
+    query: (options: { hint?: IndexedList['hint'] }) => mongo.AbstractCursor<Found>,
+  ): Promise<Found[]> {
+    try {
+      return await this.database.readAll(() => query({ hint }));
+    } catch (error) {
+      if (!isIndexMissing(error)) throw error;
+      return this.database.readAll(() => query({}));
+    }
+  }
+}
