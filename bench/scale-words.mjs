@@ -8,7 +8,9 @@ export const SEARCH_PAGE = 20;
 /** So that a reader of the figures can see that it is one. */
 const READABLE = /^\p{L}{3,}$/u;
 const COMMON_WORDS = 300;
-const DISJOINT_TRIES = 20;
+/** A search for words that never come together looks at each item of the rarer one: so many in the large database. */
+const RARER_ITEMS = 1000;
+const DISJOINT_TRIES = 300;
 
 /**
  * Words to search for, chosen by counting them in the small database, and in how many visible items of each they are.
@@ -23,13 +25,15 @@ export async function chooseWords(small, large) {
   const partners = together.filter(({ both }) => both >= SEARCH_PAGE).sort((a, b) => b.both - a.both);
   const prefix = beginnings[0];
   if (partners.length === 0 || prefix === undefined) throw new StepError('Too few items to search for words in');
+  const most = words.slice(0, COMMON_WORDS);
   const chosen = {
     common: [common.term],
     rare: [usable.at(-1).term],
     prefix: [prefix.term],
     'two common': [common.term, partners[0].term],
     'common and rarer': [common.term, leastOf(partners).term],
-    disjoint: await disjointPair(words.slice(0, COMMON_WORDS), large),
+    'common and rarer, disjoint': await disjointPair(most, await onesWithAbout(RARER_ITEMS, words, large), large),
+    'two common, disjoint': await disjointPair(most, most, large),
   };
   return { chosen, frequencies: await countAll(new Set(Object.values(chosen).flat()), [small, large]) };
 }
@@ -58,25 +62,39 @@ function byFrequency(terms) {
   return counted.sort((a, b) => b.items.size - a.items.size);
 }
 
-/** The most frequent two words that no item of either database has both of. */
-async function disjointPair(words, large) {
-  const pairs = words.flatMap((word, index) => words.slice(0, index).map((other) => [other, word]));
+/** The first of these words that no item of either database has together with one of the others. */
+async function disjointPair(words, others, large) {
+  const pairs = others.flatMap((other, index) =>
+    words.slice(0, words === others ? index : undefined).map((word) => [word, other]),
+  );
   const apart = pairs.filter(([one, other]) => intersection(one.items, other.items) === 0);
   for (const pair of apart.slice(0, DISJOINT_TRIES)) {
     const terms = pair.map(({ term }) => term);
     const both = { searchTerms: { $all: terms }, isVisible: true };
     if ((await large.collection('items').findOne(both, { projection: { _id: 1 } })) === null) return terms;
   }
-  throw new StepError('No two common words that never come together');
+  throw new StepError('No two words that never come together');
+}
+
+/** The words that are in at most so many items of the large database, and not in far fewer. */
+async function onesWithAbout(count, words, large) {
+  const near = [];
+  for (const word of words) {
+    const items = await countOf(word.term, large, count + 1);
+    if (items <= count / 2) break;
+    if (items <= count) near.push(word);
+  }
+  return near;
+}
+
+function countOf(term, db, limit) {
+  return db.collection('items').countDocuments({ searchTerms: term, isVisible: true }, limit && { limit });
 }
 
 /** In how many visible items of each database the words are. */
 async function countAll(terms, databases) {
   const counts = {};
-  for (const term of terms) {
-    const query = { searchTerms: term, isVisible: true };
-    counts[term] = await Promise.all(databases.map((db) => db.collection('items').countDocuments(query)));
-  }
+  for (const term of terms) counts[term] = await Promise.all(databases.map((db) => countOf(term, db)));
   return counts;
 }
 
