@@ -130,7 +130,45 @@ describe('every list of 20,000 items', () => {
       expect(faults).toEqual([]);
     },
   );
+
+  it.each([
+    ['few', 100, 100, FILTERS],
+    // Only the newest of them count.
+    ['many', 6000, 5000, FILTERS.filter(({ words }) => words.length === 0)],
+  ])(
+    'reads favourites from their index, at a cost that follows how %s they are',
+    async (userId, count, counted, filters) => {
+      const favourites = stored.slice(-count);
+      await service.database.models.favourites.insertMany(
+        favourites.map(({ _id, publicId }) => ({ userId, itemId: _id, createdAt: new Date(publicId) })),
+      );
+      const newest = favourites.reverse().slice(0, counted);
+      const faults: string[] = [];
+      for (const filter of filters) {
+        const list = listOf(filter);
+        const inList = new Set(list);
+        const expected = newest.filter((item) => inList.has(item)).slice(0, PAGE_SIZE);
+        const answer = await service.api.getAll({ ...inputOf(filter), userId });
+        const queries = await newQueries();
+        expect(answer.map(({ publicId }) => publicId)).toEqual(expected.map(({ publicId }) => publicId));
+        expect(queries).toHaveLength(1);
+        faults.push(...queries.flatMap((query) => faultsOfFavourites(query, counted)));
+      }
+      expect(faults).toEqual([]);
+    },
+  );
 });
+
+/** A key of each favourite and of its item, and the item. */
+function faultsOfFavourites(query: ProfiledQuery, favourites: number): string[] {
+  const { keysExamined, docsExamined, planSummary, hasSortStage } = query;
+  return [
+    ...(planSummary === 'IXSCAN { userId: 1, createdAt: -1, itemId: -1 }' ? [] : [`is read by ${planSummary}`]),
+    ...(hasSortStage === true ? ['sorts'] : []),
+    ...(keysExamined > 2 * favourites + 10 ? [`${String(keysExamined)} keys`] : []),
+    ...(docsExamined > favourites + 10 ? [`${String(docsExamined)} documents`] : []),
+  ];
+}
 
 /** A query may examine three times what it answers and skips; where several conditions meet, ten times that, or all of the rarest. */
 function faultsOfQuery(query: ProfiledQuery, rarest: number): string[] {
