@@ -95,13 +95,13 @@ export class Database {
   }
 
   /**
-   * Bounds a read by `readMs`, whatever the driver does meanwhile: its own limits add up over
+   * Bounds a read by `readMs` or less, whatever the driver does meanwhile: its own limits add up over
    * retries and a stopped server.
    *
    * @throws DatabaseTimeout
    */
-  async read<T>(operation: PromiseLike<T>): Promise<T> {
-    return this.options.readMs === undefined ? operation : within(operation, this.options.readMs);
+  async read<T>(operation: PromiseLike<T>, withinMs = this.options.readMs): Promise<T> {
+    return withinMs === undefined ? operation : within(operation, withinMs);
   }
 
   /**

@@ -1,17 +1,19 @@
 import type { mongo } from 'mongoose';
-import { DatabaseTimeout, type Database } from './database.js';
+import type { Database } from './database.js';
 import type { KnownRanks, Listing } from './known-ranks.js';
 import { LIST_ORDER } from './models.js';
 import { SharedReads } from './shared-reads.js';
 
 /** Where nobody has asked for so long, following begins anew: what has happened meanwhile may be any amount. */
 const FOLLOWED_FOR_MS = 10_000;
-/** With more changes than these at once, counting anew is cheaper. */
+/** With as many changes at once, counting anew is cheaper. */
 const MAX_CHANGES = 500;
 /** At the end of the stream MongoDB waits for a further change, at most so long. */
 const AWAIT_MS = 1;
-/** A user without the right to follow changes is not asked to again and again. */
-const PAUSE_AFTER_ERROR_MS = 60_000;
+/** Counting needs no stream: one that answers late is given up. */
+const TOLD_WITHIN_MS = 150;
+/** After an error: MongoDB is slow or away, is no replica set, or the user may not follow changes. */
+const PAUSE_MS = 10_000;
 
 const FIELDS = ['isVisible', 'status', 'categoryId', ...Object.keys(LIST_ORDER)];
 
@@ -47,12 +49,18 @@ interface Change {
   changed: string[];
 }
 
+/** One change stream, until something about it is in doubt. */
+interface Following {
+  stream?: mongo.ChangeStream;
+  isInDoubt: boolean;
+  /** What is being done with it. */
+  telling?: Promise<boolean>;
+}
+
 /** Tells known ranks what happens to the items, while somebody asks: a change stream of MongoDB. */
 export class ItemChanges {
-  private stream: mongo.ChangeStream | undefined;
-  private reading: Promise<unknown> | undefined;
+  private following: Following | undefined;
   private client: mongo.MongoClient | undefined;
-  private hasServerChanged = false;
   private readonly asking = new SharedReads<boolean>();
   private askedAt = 0;
   private pausedUntil = 0;
@@ -69,57 +77,46 @@ export class ItemChanges {
   }
 
   /**
-   * Settles when the ranks have been told all that a majority had acknowledged before this was called; with false when
-   * changes cannot be followed now.
-   *
-   * @throws DatabaseTimeout
+   * Settles, soon, with true when the ranks have been told all that a majority had acknowledged before this was called;
+   * with false when they know nothing.
    */
   async catchUp(): Promise<boolean> {
-    if (Date.now() < this.pausedUntil || !this.database.hasBeenSeen) return false;
     return this.asking.ask('', () => this.follow());
   }
 
   private async follow(): Promise<boolean> {
+    if (Date.now() < this.pausedUntil || !this.database.hasBeenSeen) return false;
+    if (Date.now() - this.askedAt > FOLLOWED_FOR_MS) this.stop();
+    this.askedAt = Date.now();
+    const following = (this.following ??= { isInDoubt: false });
+    following.telling = this.tellAll(following);
     try {
-      const isOld = Date.now() - this.askedAt > FOLLOWED_FOR_MS;
-      this.askedAt = Date.now();
-      if (isOld) this.begin();
-      return await this.database.read(this.tellAllOrBeginAnew());
-    } catch (error) {
-      this.begin();
-      this.pausedUntil = Date.now() + PAUSE_AFTER_ERROR_MS;
-      if (error instanceof DatabaseTimeout) throw error;
-      return false;
+      if (await this.database.read(following.telling, TOLD_WITHIN_MS)) return true;
+    } catch {
+      this.pausedUntil = Date.now() + PAUSE_MS;
     }
+    this.stop();
+    return false;
   }
 
-  private async tellAllOrBeginAnew(): Promise<boolean> {
-    if (await this.tellAll()) return true;
-    this.begin();
-    return this.tellAll();
-  }
-
-  /** What was known is forgotten; with the next look a new stream is opened. */
-  private begin(): void {
-    const { stream, reading } = this;
-    // Closed amid a read, a cursor would be left behind on the server.
-    void Promise.allSettled([reading]).then(() => stream?.close().catch(() => undefined));
-    this.stream = undefined;
-    this.hasServerChanged = false;
+  /** What was known is forgotten; whoever asks next opens another stream. */
+  private stop(): void {
+    const { following } = this;
+    this.following = undefined;
     this.ranks.forget();
     this.changes++;
+    // Closed amid a read, a cursor would be left behind on the server.
+    void Promise.allSettled([following?.telling]).then(() => following?.stream?.close().catch(() => undefined));
   }
 
   /** Whether these were all. */
-  private async tellAll(): Promise<boolean> {
-    const stream = (this.stream ??= await this.open());
-    for (let told = 0; told < MAX_CHANGES; told++) {
-      const next = stream.tryNext();
-      this.reading = next;
-      const change = (await next) as Change | null;
-      if (stream !== this.stream) return false;
-      // Dropped or renamed, the collection has no changes any more. A new primary may know of fewer than the last one did.
-      if (change === null) return !stream.closed && !this.hasServerChanged;
+  private async tellAll(following: Following): Promise<boolean> {
+    const stream = (following.stream ??= await this.open());
+    for (let told = 0; told < MAX_CHANGES && following === this.following; told++) {
+      const change = (await stream.tryNext()) as Change | null;
+      if (following !== this.following) return false;
+      // Dropped or renamed, the collection has no changes any more.
+      if (change === null) return !stream.closed && !following.isInDoubt;
       this.changes++;
       this.tell(change);
     }
@@ -147,9 +144,14 @@ export class ItemChanges {
   private watchServers(client: mongo.MongoClient): void {
     if (client === this.client) return;
     this.client = client;
-    client.on('serverDescriptionChanged', ({ previousDescription, newDescription }) => {
-      if (previousDescription.type !== newDescription.type) this.hasServerChanged = true;
-    });
+    client.on(
+      'serverDescriptionChanged',
+      ({ previousDescription: { type: before }, newDescription: { type: now } }) => {
+        // Another primary may know of less than the last one did.
+        const isAnother = before !== now && [before, now].includes('RSPrimary');
+        if (isAnother && this.following !== undefined) this.following.isInDoubt = true;
+      },
+    );
   }
 
   private tell({ operationType, fullDocument = {}, changed }: Change): void {

@@ -39,7 +39,9 @@ const RANKED = {
 /** From so many items on, passing over them by their keys first is faster than one query that looks at each. */
 const MANY_TO_SKIP = 500;
 /** A rank is kept of a place so many items before the page: as many may be created until it lies behind the page. */
-const BEFORE_PAGE = 100;
+const BEFORE_PAGE = REACH / 2;
+/** With a place so far before the page another one is kept, for the next page. */
+const FAR_BEFORE_PAGE = 400;
 
 /** Up to how many items are counted to find out which of several conditions the fewest of them fulfil. */
 const COUNTED = 10_000;
@@ -83,13 +85,13 @@ export class ListReader {
     const { moment } = this.changes;
     const known = this.ranks.nearest(filter, rank);
     const behind = known === undefined ? BEFORE_PAGE : rank - known.rank;
-    const options = { ...RANKED, sort: LIST_ORDER, skip: rank - behind, limit: behind + 1 };
+    const limit = behind + 1;
     const positions = await (known === undefined
-      ? this.find<ListPosition>(query, options)
-      : this.findInRanges<ListPosition>(query, rangesFrom(known.position), behind + 1, RANKED));
+      ? this.find<ListPosition>(query, { ...RANKED, sort: LIST_ORDER, skip: rank - behind, limit })
+      : this.findInRanges<ListPosition>(query, rangesFrom(known.position), limit, RANKED));
     const before = positions[behind - BEFORE_PAGE];
-    if (before !== undefined && (known === undefined || behind > REACH / 2))
-      void this.learn(filter, { rank: rank - BEFORE_PAGE, position: before }, moment).catch(() => undefined);
+    if (before !== undefined && (known === undefined || behind > FAR_BEFORE_PAGE))
+      void this.learn(filter, { rank: rank - BEFORE_PAGE, position: before }, moment);
     return positions[behind];
   }
 
@@ -138,9 +140,15 @@ export class ListReader {
     return found;
   }
 
-  private async find<Found>({ hint, filter }: ListQuery, options: mongo.FindOptions): Promise<Found[]> {
+  private async find<Found>(
+    { hint, filter }: ListQuery,
+    options: mongo.FindOptions & { limit: number },
+  ): Promise<Found[]> {
     const { collection } = this.database.models.items;
-    return this.hinted(hint, (hinted) => collection.find<Found & mongo.Document>(filter, { ...options, ...hinted }));
+    const inOneAnswer = { ...options, batchSize: options.limit };
+    return this.hinted(hint, (hinted) =>
+      collection.find<Found & mongo.Document>(filter, { ...inOneAnswer, ...hinted }),
+    );
   }
 
   /** Reads from this index or, while it is missing, from whatever there is. */
