@@ -8,8 +8,8 @@ export const SEARCH_PAGE = 20;
 /** So that a reader of the figures can see that it is one. */
 const READABLE = /^\p{L}{3,}$/u;
 const COMMON_WORDS = 300;
-/** A search for words that never come together looks at each item of the rarer one: so many in the large database. */
-const RARER_ITEMS = 1000;
+/** A search for words that never come together looks at each item of the rarer one: about so many in the large database. */
+const RARER_ITEMS = { disjoint: 300, 'disjoint, less rare': 1000 };
 const DISJOINT_TRIES = 300;
 
 /**
@@ -32,9 +32,10 @@ export async function chooseWords(small, large) {
     prefix: [prefix.term],
     'two common': [common.term, partners[0].term],
     'common and rarer': [common.term, leastOf(partners).term],
-    'common and rarer, disjoint': await disjointPair(most, await onesWithAbout(RARER_ITEMS, words, large), large),
-    'two common, disjoint': await disjointPair(most, most, large),
   };
+  for (const [kind, items] of Object.entries(RARER_ITEMS)) {
+    chosen[kind] = await disjointPair(most, await onesWithAbout(items, words, large), large);
+  }
   return { chosen, frequencies: await countAll(new Set(Object.values(chosen).flat()), [small, large]) };
 }
 
@@ -62,11 +63,9 @@ function byFrequency(terms) {
   return counted.sort((a, b) => b.items.size - a.items.size);
 }
 
-/** The first of these words that no item of either database has together with one of the others. */
-async function disjointPair(words, others, large) {
-  const pairs = others.flatMap((other, index) =>
-    words.slice(0, words === others ? index : undefined).map((word) => [word, other]),
-  );
+/** The first of the rarer words, with the first of the others, that no item of either database has both of. */
+async function disjointPair(words, rarer, large) {
+  const pairs = rarer.flatMap((rare) => words.map((word) => [word, rare]));
   const apart = pairs.filter(([one, other]) => intersection(one.items, other.items) === 0);
   for (const pair of apart.slice(0, DISJOINT_TRIES)) {
     const terms = pair.map(({ term }) => term);

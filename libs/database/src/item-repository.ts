@@ -78,8 +78,10 @@ export class ItemRepository {
 
   /** Where the item stands in lists, whether or not it is shown in them; null when there is none. */
   async findListPosition(id: string): Promise<ListPosition | null> {
-    const found = this.database.models.items.findById(mongoId(id), POSITION_FIELDS);
-    return this.database.read(found.lean<ListPosition>());
+    const { collection } = this.database.models.items;
+    const options = { projection: POSITION_FIELDS, limit: 1 };
+    const [found] = await this.database.readAll(() => collection.find<ListPosition>({ _id: mongoId(id) }, options));
+    return found ?? null;
   }
 
   /** Where the item stands among the user's favourites; null when it is none of them. */
