@@ -1,5 +1,5 @@
 import type { ItemRecord } from '@app/database';
-import { record } from './support/items.js';
+import { favour, inListOrder, isListed, record } from './support/items.js';
 import { profile, type ProfiledQuery } from './support/profile.js';
 import { startService, type Service } from './support/service.js';
 
@@ -48,15 +48,6 @@ function numbered(n: number): ItemRecord {
   };
 }
 
-function inListOrder(a: ItemRecord, b: ItemRecord): number {
-  return (
-    Number(b.isBoosted) - Number(a.isBoosted) ||
-    b.boostScore - a.boostScore ||
-    b.createdAt.getTime() - a.createdAt.getTime() ||
-    b.publicId - a.publicId
-  );
-}
-
 describe('every list of 20,000 items', () => {
   let service: Service;
   let newQueries: () => Promise<ProfiledQuery[]>;
@@ -77,12 +68,7 @@ describe('every list of 20,000 items', () => {
   });
 
   const listOf = ({ status, category, words }: Filter): ItemRecord[] =>
-    catalogue.filter(
-      (item) =>
-        [undefined, item.status].includes(status) &&
-        [undefined, item.categoryId].includes(category) &&
-        words.every((word) => item.searchTerms?.includes(word)),
-    );
+    catalogue.filter((item) => isListed({ status, categoryId: category, terms: words }, item));
 
   /** How many items fulfil the condition that the fewest fulfil, of those which one index after the other could serve. */
   const fewest = ({ status, category, words }: Filter): number =>
@@ -139,9 +125,7 @@ describe('every list of 20,000 items', () => {
     'reads favourites from their index, at a cost that follows how %s they are',
     async (userId, count, counted, filters) => {
       const favourites = stored.slice(-count);
-      await service.database.models.favourites.insertMany(
-        favourites.map(({ _id, publicId }) => ({ userId, itemId: _id, createdAt: new Date(publicId) })),
-      );
+      await favour(service.database, userId, favourites);
       const newest = favourites.reverse().slice(0, counted);
       const faults: string[] = [];
       for (const filter of filters) {

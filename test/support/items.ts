@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { newMongoId, type Database, type ItemRecord } from '@app/database';
+import { newMongoId, type Database, type ItemFilter, type ItemRecord } from '@app/database';
 import { newItemRecord, searchFields } from '@app/items';
 
 /** A valid input of create. */
@@ -42,6 +42,26 @@ export function record(changes: Partial<ItemRecord> = {}): ItemRecord {
   const { brandTitle = null } = changes;
   const created = newItemRecord(request, { publicId: nextPublicId++, brandTitle, condition: null, now: new Date() });
   return { ...created, ...searchFields(created), ...changes };
+}
+
+/** Compares by the order of every list. */
+export function inListOrder(a: ItemRecord, b: ItemRecord): number {
+  return (
+    Number(b.isBoosted) - Number(a.isBoosted) ||
+    b.boostScore - a.boostScore ||
+    b.createdAt.getTime() - a.createdAt.getTime() ||
+    b.publicId - a.publicId
+  );
+}
+
+/** Whether the list shows the item. */
+export function isListed({ status, categoryId, terms = [] }: ItemFilter, item: ItemRecord): boolean {
+  return (
+    item.isVisible &&
+    [undefined, item.status].includes(status) &&
+    [undefined, item.categoryId].includes(categoryId) &&
+    terms.every((term) => item.searchTerms?.includes(term))
+  );
 }
 
 /** Stores items behind the service's back, and answers them. */

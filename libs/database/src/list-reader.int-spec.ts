@@ -1,4 +1,4 @@
-import { record } from '../../../test/support/items.js';
+import { inListOrder, isListed, record } from '../../../test/support/items.js';
 import { profile, type ProfiledQuery } from '../../../test/support/profile.js';
 import { freshEnvironment, openDatabase } from '../../../test/support/service.js';
 import type { Database } from './database.js';
@@ -38,24 +38,6 @@ function numbered(n: number): ItemRecord {
   });
 }
 
-function inListOrder(a: ItemRecord, b: ItemRecord): number {
-  return (
-    Number(b.isBoosted) - Number(a.isBoosted) ||
-    b.boostScore - a.boostScore ||
-    b.createdAt.getTime() - a.createdAt.getTime() ||
-    b.publicId - a.publicId
-  );
-}
-
-function isIn({ status, categoryId, terms = [] }: ItemFilter, item: ItemRecord): boolean {
-  return (
-    item.isVisible &&
-    [undefined, item.status].includes(status) &&
-    [undefined, item.categoryId].includes(categoryId) &&
-    terms.every((term) => item.searchTerms?.includes(term))
-  );
-}
-
 describe('pages by number, far into a list', () => {
   let database: Database;
   let items: ItemRepository;
@@ -91,7 +73,7 @@ describe('pages by number, far into a list', () => {
   /** Asks for all pages, and again as soon as their ranks are known. */
   const expectRightPages = async (what: string): Promise<void> => {
     for (const filter of [...FILTERS, ...FILTERS]) {
-      const list = stored.filter((item) => isIn(filter, item)).sort(inListOrder);
+      const list = stored.filter((item) => isListed(filter, item)).sort(inListOrder);
       for (const skip of SKIPS) {
         const expected = list.slice(skip, skip + LIMIT).map(({ publicId }) => publicId);
         expect({ what, filter, skip, ids: await idsOf(filter, skip) }).toEqual({ what, filter, skip, ids: expected });
