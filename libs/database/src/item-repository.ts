@@ -86,9 +86,11 @@ export class ItemRepository {
 
   /** Where the item stands among the user's favourites; null when it is none of them. */
   async findFavouritePosition(userId: string, id: string): Promise<FavouritePosition | null> {
-    const itemId = mongoId(id);
-    const found = this.database.models.favourites.findOne({ userId, itemId }, { _id: 0, itemId: 1, createdAt: 1 });
-    return this.database.read(found.lean<FavouritePosition>());
+    const { collection } = this.database.models.favourites;
+    const query = { userId, itemId: mongoId(id) };
+    const options = { projection: { _id: 0, itemId: 1, createdAt: 1 }, limit: 1 };
+    const [found] = await this.database.readAll(() => collection.find<FavouritePosition>(query, options));
+    return found ?? null;
   }
 
   /**
