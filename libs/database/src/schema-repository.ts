@@ -1,3 +1,4 @@
+import type { mongo } from 'mongoose';
 import type { Database } from './database.js';
 import { FORMER_ITEM_INDEXES, LIST_INDEXES } from './models.js';
 
@@ -9,6 +10,12 @@ export interface MissingIndexes {
   performance: string[];
 }
 
+interface StoredIndex {
+  name: string;
+  /** How it is stored, where that was asked for. */
+  storageEngine?: object;
+}
+
 const NAMESPACE_NOT_FOUND = 26;
 const SEARCH_INDEX = nameOf(LIST_INDEXES.search);
 
@@ -16,11 +23,21 @@ const SEARCH_INDEX = nameOf(LIST_INDEXES.search);
 export class SchemaRepository {
   constructor(private readonly database: Database) {}
 
-  /** Creates what is missing of all collections' indexes; does nothing when all are there. */
+  /**
+   * Creates what is missing of all collections' indexes; does nothing when all are there, however they are stored.
+   *
+   * @throws MongoServerError when an index has the name of one of these and is another
+   */
   async createIndexes(): Promise<void> {
     for (const model of Object.values(this.database.models)) {
       await model.createCollection();
-      await model.createIndexes();
+      const present = await this.indexesOf(model.collection);
+      for (const [fields, options] of model.schema.indexes()) {
+        const { storageEngine, ...index } = { ...options, key: fields } as mongo.IndexDescription;
+        const there = present.get(nameOf(fields));
+        const storage = there === undefined ? storageEngine : there.storageEngine;
+        await model.collection.createIndexes([storage === undefined ? index : { ...index, storageEngine: storage }]);
+      }
     }
   }
 
@@ -59,14 +76,15 @@ export class SchemaRepository {
     return missing;
   }
 
+  /** Those that a collection has, by name. */
   private async indexesOf(collection: {
-    listIndexes(): { toArray(): Promise<{ name: string }[]> };
-  }): Promise<Set<string>> {
+    listIndexes(): { toArray(): Promise<StoredIndex[]> };
+  }): Promise<Map<string, StoredIndex>> {
     try {
       const indexes = await this.database.read(collection.listIndexes().toArray());
-      return new Set(indexes.map(({ name }) => name));
+      return new Map(indexes.map((index) => [index.name, index]));
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === NAMESPACE_NOT_FOUND) return new Set();
+      if (error instanceof Error && 'code' in error && error.code === NAMESPACE_NOT_FOUND) return new Map();
       throw error;
     }
   }
