@@ -28,15 +28,18 @@ describe('health', () => {
   });
 
   it('answers lists while their indexes are missing', async () => {
-    const [item] = await store(service.database, record({ categoryId: 31 }));
+    const [older, newer] = await store(service.database, record({ categoryId: 31 }), record({ categoryId: 31 }));
     const { collection } = service.database.models.items;
     for (const { name } of await collection.listIndexes().toArray()) {
       if (String(name).includes('isBoosted')) await collection.dropIndex(String(name));
     }
     const lists = [{}, { status: 'available' }, { categoryId: '31' }, { search: 'red bike', categoryId: '31' }];
     const found = await Promise.all(lists.map((list) => service.api.getAll(list)));
+    const after = newer._id.toHexString();
+    const behind = await Promise.all(lists.map((list) => service.api.getAll({ ...list, after })));
     await new SchemaRepository(service.database).createIndexes();
-    expect(found.map(([first]) => first?.publicId)).toEqual(lists.map(() => item.publicId));
+    expect(found.map(([first]) => first?.publicId)).toEqual(lists.map(() => newer.publicId));
+    expect(behind.map(([first]) => first?.publicId)).toEqual(lists.map(() => older.publicId));
   });
 
   it('tells Prometheus which parts work', async () => {

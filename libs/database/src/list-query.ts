@@ -1,9 +1,12 @@
 import { ITEM_STATUSES, type ItemStatus } from '@app/contracts';
-import type { mongo } from 'mongoose';
+import { mongo } from 'mongoose';
 import type { ItemRecord } from './item-record.js';
 import { LIST_INDEXES, type LIST_ORDER } from './models.js';
 
 export type Filter = mongo.Filter<mongo.Document>;
+
+/** Lists are in descending order: this comes behind every value. */
+const LAST = new mongo.MinKey();
 
 /** Which items a list holds; what is absent does not restrict it. */
 export interface ItemFilter {
@@ -67,6 +70,34 @@ export function matching(filter: ItemFilter): Filter {
   return listQuery(listsToReadFrom(filter)[0], filter).filter;
 }
 
+/** From one key of an index on, up to another that is left out. */
+export interface KeyBounds {
+  min: Filter;
+  max: Filter;
+}
+
+const END_OF_ORDER: Record<keyof typeof LIST_ORDER, mongo.MinKey> = {
+  isBoosted: LAST,
+  boostScore: LAST,
+  createdAt: LAST,
+  publicId: LAST,
+};
+
+/**
+ * The items behind a position where the list is one run of its index, which has their order; undefined where it is several,
+ * one for each status.
+ */
+export function boundsBehind({ hint, filter }: IndexedList, position: ListPosition): KeyBounds | undefined {
+  const before = Object.keys(hint).filter((field) => !(field in END_OF_ORDER));
+  const run: Filter = Object.fromEntries(before.map((field) => [field, filter[field]]));
+  if (typeof run['status'] === 'object') return undefined;
+  const { isBoosted, boostScore, createdAt, publicId } = position;
+  return {
+    min: { ...run, isBoosted, boostScore, createdAt, publicId: publicId - 1 },
+    max: { ...run, ...END_OF_ORDER },
+  };
+}
+
 /** A part of a list that is one range of its index, and the order within it. */
 export interface ListRange {
   filter: Filter;
@@ -90,7 +121,7 @@ export function rangesBehind({ isBoosted, boostScore, createdAt, publicId }: Lis
   return isBoosted ? [...ranges, { filter: { isBoosted: false }, sort: BY_SCORE }] : ranges;
 }
 
-/** The item at a position, and those behind it. */
-export function rangesFrom(position: ListPosition): ListRange[] {
-  return rangesBehind({ ...position, publicId: position.publicId + 1 });
+/** What is behind it begins with what stands at the position. */
+export function justBefore(position: ListPosition): ListPosition {
+  return { ...position, publicId: position.publicId + 1 };
 }

@@ -38,7 +38,15 @@ function numbered(n: number): ItemRecord {
   });
 }
 
-describe('pages by number, far into a list', () => {
+/** Where the index has a status before the order of lists, and the list has all of them, it is several runs. */
+const IN_ONE_RUN: ItemFilter[] = [
+  {},
+  { status: 'available' },
+  { status: 'available', categoryId: 1 },
+  { status: 'available', terms: ['bike'] },
+];
+
+describe('pages far into a list', () => {
   let database: Database;
   let items: ItemRepository;
   let newQueries: () => Promise<ProfiledQuery[]>;
@@ -119,6 +127,25 @@ describe('pages by number, far into a list', () => {
     await create(...Array.from({ length: 600 }, (_, n) => ({ ...numbered(3000 + n), createdAt: newest })));
     await expectRightPages('more created than is followed');
   });
+
+  it.each(IN_ONE_RUN)(
+    'are read behind an item in one go, where the list is one run of its index: %j',
+    async (filter) => {
+      const list = stored.filter((item) => isListed(filter, item)).sort(inListOrder);
+      const lastBoosted = Math.max(0, list.filter(({ isBoosted }) => isBoosted).length - 1);
+      for (const index of [700, lastBoosted]) {
+        const [after] = list.slice(index);
+        await newQueries();
+        const page = await items.findPage(filter, { after: after as ItemRecord, limit: LIMIT });
+        const [query, ...others] = await newQueries();
+        expect(page.map((raw) => idOf(raw))).toEqual(
+          list.slice(index + 1, index + 1 + LIMIT).map(({ _id }) => _id.toHexString()),
+        );
+        expect(others).toEqual([]);
+        expect([query?.keysExamined, query?.docsExamined]).toEqual([LIMIT, LIMIT]);
+      }
+    },
+  );
 
   it('are not counted from the beginning again and again', async () => {
     const first = await keysFor({}, 1400);

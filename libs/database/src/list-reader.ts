@@ -5,11 +5,12 @@ import { ItemChanges } from './item-changes.js';
 import type { RawItem } from './item-json.js';
 import { KnownRanks, REACH, type Rank } from './known-ranks.js';
 import {
+  boundsBehind,
+  justBefore,
   listQuery,
   listsToReadFrom,
   POSITION_FIELDS,
   rangesBehind,
-  rangesFrom,
   type IndexedList,
   type ItemFilter,
   type ListPosition,
@@ -61,11 +62,11 @@ export class ListReader {
   /** One part of the list. */
   async findPage(filter: ItemFilter, window: Window<ListPosition>): Promise<RawItem[]> {
     const query = await this.queryOf(filter);
-    if ('after' in window) return this.findInRanges(query, rangesBehind(window.after), window.limit, ITEMS);
+    if ('after' in window) return this.findBehind(query, window.after, window.limit);
     const { limit, skip } = window;
     if (skip < MANY_TO_SKIP || !query.isCovered) return this.find(query, { ...ITEMS, sort: LIST_ORDER, skip, limit });
     const start = await this.positionOf(query, filter, skip);
-    return start === undefined ? [] : this.findInRanges(query, rangesFrom(start), limit, ITEMS);
+    return start === undefined ? [] : this.findBehind(query, justBefore(start), limit);
   }
 
   /** Where the item stands that so many come before. */
@@ -88,7 +89,7 @@ export class ListReader {
     const limit = behind + 1;
     const positions = await (known === undefined
       ? this.find<ListPosition>(query, { ...RANKED, sort: LIST_ORDER, skip: rank - behind, limit })
-      : this.findInRanges<ListPosition>(query, rangesFrom(known.position), limit, RANKED));
+      : this.findInRanges<ListPosition>(query, rangesBehind(justBefore(known.position)), limit, RANKED));
     const before = positions[behind - BEFORE_PAGE];
     if (before !== undefined && (known === undefined || behind > FAR_BEFORE_PAGE))
       void this.learn(filter, { rank: rank - BEFORE_PAGE, position: before }, moment);
@@ -122,6 +123,22 @@ export class ListReader {
     const count = found?.count ?? 0;
     this.counts.set(key, count);
     return count;
+  }
+
+  /** The items behind a position: from there on in the index where it holds the list in one run, or range after range. */
+  private async findBehind(query: ListQuery, position: ListPosition, limit: number): Promise<RawItem[]> {
+    const { hint, filter } = query;
+    const bounds = boundsBehind(query, position);
+    const inRanges = async (): Promise<RawItem[]> => this.findInRanges(query, rangesBehind(position), limit, ITEMS);
+    if (bounds === undefined) return inRanges();
+    const { collection } = this.database.models.items;
+    try {
+      const options = { ...ITEMS, ...bounds, hint, limit, batchSize: limit };
+      return await this.database.readAll(() => collection.find<RawItem>(filter, options));
+    } catch (error) {
+      if (!isIndexMissing(error)) throw error;
+      return inRanges();
+    }
   }
 
   /** One range of the index after the other: as one `$or` they would all be read and sorted. */
