@@ -39,9 +39,9 @@ function settings({ dataDir, port, logFile }) {
     port,
     dbpath: dataDir,
     logpath: logFile,
-    // At most, because it shares a developer's machine; so that it may keep what is changed before it writes it out, more
-    // than the 5 % (20 % at most) that are usual: an item changes some 45 pages of the index of search.
+    // At most, because it shares a developer's machine.
     wiredTigerCacheSizeGB: 1,
+    // More changed pages than the usual 5 % (20 % at most) may wait to be written: an item changes 45 of the index of search.
     wiredTigerEngineConfigString: 'eviction_dirty_target=30,eviction_dirty_trigger=60',
     oplogSize: 512,
     setParameter: 'diagnosticDataCollectionEnabled=false',
