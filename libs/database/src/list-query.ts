@@ -5,9 +5,6 @@ import { LIST_INDEXES, type LIST_ORDER } from './models.js';
 
 export type Filter = mongo.Filter<mongo.Document>;
 
-/** Lists are in descending order: this comes behind every value. */
-const LAST = new mongo.MinKey();
-
 /** Which items a list holds; what is absent does not restrict it. */
 export interface ItemFilter {
   status?: ItemStatus | undefined;
@@ -76,6 +73,8 @@ export interface KeyBounds {
   max: Filter;
 }
 
+/** Lists are in descending order: this comes behind every value. */
+const LAST = new mongo.MinKey();
 const END_OF_ORDER: Record<keyof typeof LIST_ORDER, mongo.MinKey> = {
   isBoosted: LAST,
   boostScore: LAST,

@@ -127,18 +127,9 @@ export class ListReader {
 
   /** The items behind a position: from there on in the index where it holds the list in one run, or range after range. */
   private async findBehind(query: ListQuery, position: ListPosition, limit: number): Promise<RawItem[]> {
-    const { hint, filter } = query;
     const bounds = boundsBehind(query, position);
     const inRanges = async (): Promise<RawItem[]> => this.findInRanges(query, rangesBehind(position), limit, ITEMS);
-    if (bounds === undefined) return inRanges();
-    const { collection } = this.database.models.items;
-    try {
-      const options = { ...ITEMS, ...bounds, hint, limit, batchSize: limit };
-      return await this.database.readAll(() => collection.find<RawItem>(filter, options));
-    } catch (error) {
-      if (!isIndexMissing(error)) throw error;
-      return inRanges();
-    }
+    return bounds === undefined ? inRanges() : this.find(query, { ...ITEMS, ...bounds, limit }, inRanges);
   }
 
   /** One range of the index after the other: as one `$or` they would all be read and sorted. */
@@ -160,24 +151,28 @@ export class ListReader {
   private async find<Found>(
     { hint, filter }: ListQuery,
     options: mongo.FindOptions & { limit: number },
+    withoutIndex?: () => Promise<Found[]>,
   ): Promise<Found[]> {
     const { collection } = this.database.models.items;
     const inOneAnswer = { ...options, batchSize: options.limit };
-    return this.hinted(hint, (hinted) =>
-      collection.find<Found & mongo.Document>(filter, { ...inOneAnswer, ...hinted }),
+    return this.hinted<Found>(
+      hint,
+      (hinted) => collection.find<Found & mongo.Document>(filter, { ...inOneAnswer, ...hinted }),
+      withoutIndex,
     );
   }
 
-  /** Reads from this index or, while it is missing, from whatever there is. */
+  /** Reads from this index or, while it is missing, from whatever there is, in this way or in another. */
   private async hinted<Found>(
     hint: IndexedList['hint'],
     query: (options: { hint?: IndexedList['hint'] }) => mongo.AbstractCursor<Found>,
+    withoutIndex = async (): Promise<Found[]> => this.database.readAll(() => query({})),
   ): Promise<Found[]> {
     try {
       return await this.database.readAll(() => query({ hint }));
     } catch (error) {
       if (!isIndexMissing(error)) throw error;
-      return this.database.readAll(() => query({}));
+      return withoutIndex();
     }
   }
 }

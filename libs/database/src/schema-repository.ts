@@ -29,15 +29,11 @@ export class SchemaRepository {
    * @throws MongoServerError when an index has the name of one of these and is another
    */
   async createIndexes(): Promise<void> {
-    for (const model of Object.values(this.database.models)) {
-      await model.createCollection();
-      const present = await this.indexesOf(model.collection);
-      for (const [fields, options] of model.schema.indexes()) {
-        const { storageEngine, ...index } = { ...options, key: fields } as mongo.IndexDescription;
-        const there = present.get(nameOf(fields));
-        const storage = there === undefined ? storageEngine : there.storageEngine;
-        await model.collection.createIndexes([storage === undefined ? index : { ...index, storageEngine: storage }]);
-      }
+    for (const model of Object.values(this.database.models)) await model.createCollection();
+    for await (const { collection, fields, options, stored } of this.declaredIndexes()) {
+      const { storageEngine: wanted, ...index } = { ...options, key: fields } as mongo.IndexDescription;
+      const storageEngine = stored === undefined ? wanted : stored.storageEngine;
+      await collection.createIndexes([storageEngine === undefined ? index : { ...index, storageEngine }]);
     }
   }
 
@@ -65,15 +61,22 @@ export class SchemaRepository {
 
   async missingIndexes(): Promise<MissingIndexes> {
     const missing: MissingIndexes = { unique: [], performance: [] };
-    for (const model of Object.values(this.database.models)) {
-      const present = await this.indexesOf(model.collection);
-      for (const [fields, options] of model.schema.indexes()) {
-        const name = nameOf(fields);
-        if (present.has(name)) continue;
-        missing[options.unique === true ? 'unique' : 'performance'].push(`${model.collection.name}.${name}`);
-      }
+    for await (const { collection, name, options, stored } of this.declaredIndexes()) {
+      if (stored !== undefined) continue;
+      missing[options.unique === true ? 'unique' : 'performance'].push(`${collection.name}.${name}`);
     }
     return missing;
+  }
+
+  /** All that the collections are to have, each with what is stored under its name. */
+  private async *declaredIndexes() {
+    for (const { collection, schema } of Object.values(this.database.models)) {
+      const present = await this.indexesOf(collection);
+      for (const [fields, options] of schema.indexes()) {
+        const name = nameOf(fields);
+        yield { collection, name, fields, options, stored: present.get(name) };
+      }
+    }
   }
 
   /** Those that a collection has, by name. */
