@@ -6,6 +6,8 @@ import { STANDING_HEADERS } from './security-headers.js';
 
 /** A request on its way from the front door to its controller. */
 export class ApiRequest extends IncomingMessage {
+  /** When its head arrived, in ms of `performance.now()`: deadlines count from here. */
+  readonly arrivedAt = performance.now();
   /** The id that all log lines about this request carry. */
   requestId = '';
   /** The parsed input, without its envelope. */
