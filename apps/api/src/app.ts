@@ -20,6 +20,8 @@ export interface Api extends Stoppable {
   port: number;
 }
 
+/** A process that listens earlier answers 503 to requests that another instance would have served. */
+const CONNECT_WITHIN_MS = 2000;
 /** Load balancers need a moment to see that the process is not ready any more; it serves until then. */
 const DRAIN_MS = 500;
 /** Since the signal: creates that still wait get their answer now. */
@@ -27,8 +29,8 @@ const ABANDON_AFTER_MS = 7000;
 const HANG_UP_EVERY_MS = 500;
 
 /**
- * Boots the API and listens. MongoDB and Redis may be away: the process connects when they come, and
- * is ready from then on. `patience` is for tests of slow clients.
+ * Boots the API and listens, after both stores have been connected or {@link CONNECT_WITHIN_MS}. MongoDB and Redis may be
+ * away: the process connects when they come, and is ready from then on. `patience` is for tests of slow clients.
  */
 export async function createApp(config: ApiConfig, logger: Logger, patience?: Patience): Promise<Api> {
   checkMongodbUri(config.mongodbUri);
@@ -40,9 +42,11 @@ export async function createApp(config: ApiConfig, logger: Logger, patience?: Pa
     logger: nestLogger(logger),
     abortOnError: false,
   });
-  void app.get(Database).connect((line) => {
+  const connecting = app.get(Database).connect((line) => {
     logger.warn(line);
   });
+  const connected = Promise.all([connecting, app.get(CreateQueue).waitUntilReady()]);
+  await Promise.race([connected, delay(CONNECT_WITHIN_MS, undefined, { ref: false })]);
   await app.listen(config.port, config.host);
   const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
   logger.info({ port }, 'listening');

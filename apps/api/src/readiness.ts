@@ -1,5 +1,5 @@
 import type { Database, SchemaRepository } from '@app/database';
-import type { CreateQueue } from '@app/queue';
+import { MAX_FAILED_JOBS, type CreateQueue } from '@app/queue';
 import { ANSWER_WITHIN_MS, OK, type Readiness, type ReadinessCheck } from '@app/runtime';
 
 const AWAY = 'away: reads are refused';
@@ -25,10 +25,24 @@ export class ApiReadiness implements ReadinessCheck {
 
   async check(): Promise<Readiness> {
     const [mongodb, hasRedis] = await Promise.all([this.mongodb(), this.queue.answers(ANSWER_WITHIN_MS)]);
-    const parts: Record<string, string> = { mongodb, redis: hasRedis ? OK : 'away: creates are refused' };
+    const redis = hasRedis ? OK : 'away: creates are refused';
+    const parts: Record<string, string> = { mongodb, redis, ...(hasRedis ? await this.backlog() : {}) };
     if (this.isDraining) return { status: 'not ready', parts: { ...parts, process: 'stopping' } };
     if (!this.database.hasBeenSeen || !this.hasUniqueIndexes) return { status: 'not ready', parts };
     return { status: Object.values(parts).every((part) => part === OK) ? 'ready' : 'degraded', parts };
+  }
+
+  /** What is wrong with the queue; nothing while it takes creates. */
+  private async backlog(): Promise<Record<string, string>> {
+    const state = await this.queue.backlog.state().catch(() => undefined);
+    if (state === undefined) return {};
+    const { refuses, memory, failed } = state;
+    const percent = `${(memory * 100).toFixed(0)} %`;
+    return {
+      ...(refuses === 'memory' ? { memory: `Redis uses ${percent} of its maxmemory: creates are refused` } : {}),
+      ...(refuses === 'jobs' || refuses === 'bytes' ? { backlog: `full of ${refuses}: creates are refused` } : {}),
+      ...(failed < MAX_FAILED_JOBS ? {} : { failedJobs: `${String(failed)}: the oldest are removed` }),
+    };
   }
 
   private async mongodb(): Promise<string> {

@@ -58,9 +58,9 @@ export class WorkerModule {
       },
       {
         provide: MaintenanceScheduler,
-        inject: [WORKER_REDIS, MaintenanceRepository, SearchBackfill],
-        useFactory: (redis: RedisConnection, items: MaintenanceRepository, search: SearchBackfill) =>
-          new MaintenanceScheduler(redis, config.queuePrefix, items, search, logger),
+        inject: [MaintenanceRepository, SearchBackfill],
+        useFactory: (items: MaintenanceRepository, search: SearchBackfill) =>
+          new MaintenanceScheduler(items, search, logger),
       },
       {
         provide: READINESS,

@@ -1,53 +1,58 @@
-import type { ChainableCommander } from 'ioredis';
+import { DrainRate } from './drain-rate.js';
 import type { RedisConnection } from './redis.js';
 
 export interface BacklogLimits {
-  /** Waiting jobs, failed ones included. */
+  /** Jobs that wait for a worker or for their next try. */
   jobs: number;
   /** Bytes of their data. */
   bytes: number;
 }
 
+/** What the queue holds, as Redis has counted it. */
 interface Sample {
+  /** In ms of `performance.now()`. */
   at: number;
-  /** Jobs that could be taken at once. */
+  /** Jobs that can be taken at once. */
   waiting: number;
-  /** Those, and the ones that wait for another try or for an operator. */
+  /** Those, and the ones that wait for their next try. */
   jobs: number;
+  /** Estimate, from the jobs at both ends. */
   bytes: number;
+  /** Jobs that have failed for good and are kept. */
+  failed: number;
   /** Share of `maxmemory` in use; 0 where none is set. */
   memory: number;
-  /** Jobs completed since the queue exists. */
-  completed: number;
 }
 
-/** The jobs of one state: how many, and some of them. */
-interface Part {
-  count: number;
-  ids: string[];
-}
+/** Why creates are refused, whoever waits for them. */
+export type BacklogReason = 'memory' | 'jobs' | 'bytes';
 
-const NO_JOBS: Part = { count: 0, ids: [] };
+/** The queue as an operator should know it. */
+export interface BacklogState {
+  refuses: BacklogReason | undefined;
+  /** Share of Redis's `maxmemory` in use. */
+  memory: number;
+  failed: number;
+}
 
 const FRESH_MS = 250;
-/** Beside `wait`, where jobs stay: those that could be taken at once come first. */
-const OTHER_STATES = ['prioritized', 'delayed', 'failed'] as const;
 /** A look at both ends of the queue tells the size of its jobs well enough. */
 const SAMPLED_JOBS = 50;
 /** Above it workers may soon not even be able to take jobs. */
 const MEMORY_LIMIT = 0.7;
-/** How far back the drain rate looks, and how long jobs must have waited for it to say anything. */
-const RATE_WINDOW_MS = 10_000;
-const RATE_AFTER_MS = 1000;
+/** Jobs may wait for so long before anybody calls it a stall. */
+const STALLED_AFTER_MS = 1000;
 const MAX_RETRY_AFTER_S = 30;
+const RETRY_AFTER_UNKNOWN_S = 1;
+/** When workers come back is not known. */
+const RETRY_AFTER_STALLED_S = 10;
 
-/** How much work waits in the queue, known to at most 250 ms ago plus what this process has added since. */
+/** Tells how much work waits in the queue, from a sample at most 250 ms old and what this process has added since. */
 export class Backlog {
   private sample: Sample | undefined;
   private sampling: Promise<Sample> | undefined;
-  private added = 0;
-  /** Samples since jobs have begun to wait, oldest first: throughput says nothing while none do. */
-  private busy: Sample[] = [];
+  private added = { jobs: 0, bytes: 0 };
+  private readonly rate = new DrainRate();
 
   constructor(
     private readonly redis: RedisConnection,
@@ -56,19 +61,21 @@ export class Backlog {
   ) {}
 
   /**
-   * In how many seconds it is worth trying again, where a create must be refused now. One that is admitted (undefined)
-   * counts at once, not only from the next look on. `waitMs` is how long its client waits for the item; one that does
-   * not wait is not refused for a queue that is slow.
+   * Counts a create of this many bytes as queued, or returns after how many seconds it is worth trying again. A client
+   * that waits (`waitMs`) is also refused once its wait cannot be met.
    *
    * @throws when Redis does not answer
    */
-  async admit(waitMs: number | undefined): Promise<number | undefined> {
-    const { waiting, jobs, bytes, memory } = await this.current();
-    const drainMs = this.drainMs(waiting + this.added);
-    const isFull = jobs + this.added >= this.limits.jobs || bytes >= this.limits.bytes || memory > MEMORY_LIMIT;
+  async admit(bytes: number, waitMs: number | undefined): Promise<number | undefined> {
+    const sample = await this.current();
+    const waiting = sample.waiting + this.added.jobs;
+    const drainMs = this.rate.drainMs(waiting);
+    const isStalled = waitMs !== undefined && waiting > 0 && this.rate.stalledMs > Math.max(waitMs, STALLED_AFTER_MS);
+    if (isStalled) return Math.min(RETRY_AFTER_STALLED_S, toSeconds(drainMs) ?? RETRY_AFTER_STALLED_S);
     const isTooSlow = waitMs !== undefined && drainMs !== undefined && drainMs > waitMs;
-    if (isFull || isTooSlow) return Math.min(MAX_RETRY_AFTER_S, Math.max(1, Math.ceil((drainMs ?? 1000) / 1000)));
-    this.added += 1;
+    if (isTooSlow || this.reasonIn(sample) !== undefined) return toSeconds(drainMs) ?? RETRY_AFTER_UNKNOWN_S;
+    this.added.jobs += 1;
+    this.added.bytes += bytes;
     return undefined;
   }
 
@@ -77,84 +84,85 @@ export class Backlog {
     await this.current().catch(() => undefined);
   }
 
+  /** Looks at the queue. @throws when Redis does not answer */
+  async state(): Promise<BacklogState> {
+    const sample = await this.look();
+    return { refuses: this.reasonIn(sample), memory: sample.memory, failed: sample.failed };
+  }
+
+  private reasonIn({ jobs, bytes, memory }: Sample): BacklogReason | undefined {
+    if (memory > MEMORY_LIMIT) return 'memory';
+    if (jobs + this.added.jobs >= this.limits.jobs) return 'jobs';
+    return bytes + this.added.bytes >= this.limits.bytes ? 'bytes' : undefined;
+  }
+
   private async current(): Promise<Sample> {
-    if (this.sample !== undefined && Date.now() - this.sample.at <= FRESH_MS) return this.sample;
-    this.sampling ??= this.look().finally(() => {
+    if (this.sample !== undefined && performance.now() - this.sample.at <= FRESH_MS) return this.sample;
+    this.sampling ??= this.sampleAnew().finally(() => {
       this.sampling = undefined;
     });
     return this.sampling;
   }
 
-  private async look(): Promise<Sample> {
-    const at = Date.now();
-    const added = this.added;
-    this.added = 0;
-    try {
-      const { completed, wait, others } = await this.count();
-      const [bytes, info] = await Promise.all([this.bytesOf([wait, ...others]), this.redis.info('memory')]);
-      const [prioritized = NO_JOBS] = others;
-      const jobs = others.reduce((sum, { count }) => sum + count, wait.count);
-      const waiting = wait.count + prioritized.count;
-      this.sample = { at, waiting, jobs, bytes, completed, memory: memoryShare(info) };
-    } catch (error) {
-      this.added += added;
-      throw error;
-    }
-    this.remember(this.sample);
+  private async sampleAnew(): Promise<Sample> {
+    const { jobs, bytes } = this.added;
+    this.sample = await this.look();
+    // What was added meanwhile may not be in the sample.
+    this.added = { jobs: this.added.jobs - jobs, bytes: this.added.bytes - bytes };
     return this.sample;
   }
 
-  private async count(): Promise<{ completed: number; wait: Part; others: Part[] }> {
-    const key = this.toKey;
-    const pipeline = this.redis.pipeline();
-    pipeline.hget(key('metrics:completed'), 'count').llen(key('wait'));
-    pipeline.lrange(key('wait'), 0, SAMPLED_JOBS / 2 - 1).lrange(key('wait'), -SAMPLED_JOBS / 2, -1);
-    for (const state of OTHER_STATES) pipeline.zcard(key(state)).zrange(key(state), 0, SAMPLED_JOBS - 1);
-    const [completed, wait, newest, oldest, ...others] = await valuesOf(pipeline);
-    return {
-      completed: Number(completed ?? 0),
-      wait: toPart(wait, newest, oldest),
-      others: OTHER_STATES.map((_, index) => toPart(others[2 * index], others[2 * index + 1])),
-    };
-  }
-
-  private async bytesOf(parts: Part[]): Promise<number> {
-    const ids = parts.flatMap((part) => part.ids);
-    if (ids.length === 0) return 0;
-    const pipeline = this.redis.pipeline();
-    for (const id of ids) pipeline.hstrlen(this.toKey(id), 'data');
-    const sizes = (await valuesOf(pipeline)).map(Number);
-    return parts.reduce((bytes, { count, ids: { length } }) => {
-      const sampled = sizes.splice(0, length).reduce((sum, size) => sum + size, 0);
-      return bytes + (length === 0 ? 0 : (sampled / length) * count);
-    }, 0);
-  }
-
-  private remember(sample: Sample): void {
-    const last = this.busy.at(-1);
-    const isContinuous = last !== undefined && sample.at - last.at < RATE_AFTER_MS;
-    if (sample.waiting === 0) this.busy = [];
-    else this.busy = [...(isContinuous ? this.busy : []), sample].filter(({ at }) => sample.at - at <= RATE_WINDOW_MS);
-  }
-
-  /** How long the jobs that wait will take at the rate of the last seconds; undefined when that is not known. */
-  private drainMs(waiting: number): number | undefined {
-    const [first, last] = [this.busy[0], this.busy.at(-1)];
-    if (first === undefined || last === undefined || last.at - first.at < RATE_AFTER_MS) return undefined;
-    const perMs = (last.completed - first.completed) / (last.at - first.at);
-    return perMs > 0 ? waiting / perMs : Infinity;
+  private async look(): Promise<Sample> {
+    const at = performance.now();
+    const names = ['wait', 'prioritized', 'delayed', 'failed', 'metrics:completed', 'metrics:failed'];
+    const keys = names.map((name) => this.toKey(name));
+    const reply = await this.redis.eval(LOOK, keys.length, ...keys, this.toKey(''), SAMPLED_JOBS);
+    const [waits, prioritized, delayed, failed, finished, bytes, info] = reply as [...Counts, info: string];
+    const waiting = waits + prioritized;
+    this.rate.observe({ at, waiting, finished });
+    return { at, waiting, jobs: waiting + delayed, bytes, failed, memory: memoryShare(info) };
   }
 }
 
-async function valuesOf(pipeline: ChainableCommander): Promise<unknown[]> {
-  return ((await pipeline.exec()) ?? []).map(([error, value]) => {
-    if (error !== null) throw error;
-    return value;
-  });
-}
+type Counts = [waiting: number, prioritized: number, delayed: number, failed: number, finished: number, bytes: number];
 
-function toPart(count: unknown, ...ids: unknown[]): Part {
-  return { count: Number(count), ids: [...new Set((ids as string[][]).flat())] };
+/**
+ * Counts the jobs of each state and estimates the bytes of those that wait, in one step. A script also makes a Redis
+ * Cluster ask the node that holds the queue about its memory.
+ */
+const LOOK = `
+local wait, prioritized, delayed, failed = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local prefix, sampled = ARGV[1], tonumber(ARGV[2])
+
+local function bytesOf(count, ids)
+  local sum = 0
+  for _, id in ipairs(ids) do sum = sum + redis.call('HSTRLEN', prefix .. id, 'data') end
+  return #ids == 0 and 0 or sum / #ids * count
+end
+
+local function endsOf(key)
+  local ids = redis.call('LRANGE', key, 0, sampled / 2 - 1)
+  for _, id in ipairs(redis.call('LRANGE', key, -sampled / 2, -1)) do ids[#ids + 1] = id end
+  return ids
+end
+
+local waiting = redis.call('LLEN', wait)
+local bytes = bytesOf(waiting, endsOf(wait))
+local counts = {}
+for _, key in ipairs({ prioritized, delayed }) do
+  counts[key] = redis.call('ZCARD', key)
+  bytes = bytes + bytesOf(counts[key], redis.call('ZRANGE', key, 0, sampled - 1))
+end
+local completed = tonumber(redis.call('HGET', KEYS[5], 'count') or 0)
+local rejected = tonumber(redis.call('HGET', KEYS[6], 'count') or 0)
+return {
+  waiting, counts[prioritized], counts[delayed], redis.call('ZCARD', failed), completed + rejected, bytes,
+  redis.call('INFO', 'memory'),
+}
+`;
+
+function toSeconds(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : Math.min(MAX_RETRY_AFTER_S, Math.max(1, Math.ceil(ms / 1000)));
 }
 
 function memoryShare(info: string): number {

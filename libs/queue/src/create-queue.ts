@@ -3,17 +3,22 @@ import { Queue } from 'bullmq';
 import { ReplyError } from 'ioredis';
 import { Backlog, type BacklogLimits } from './backlog.js';
 import { CREATE_JOB_OPTIONS, CREATE_QUEUE, keyPrefix } from './queue-settings.js';
-import { gatherWrites, redisAnswers, type RedisConnection } from './redis.js';
+import { redisAnswers, type RedisConnection } from './redis.js';
 
-/** What became of an attempt to queue a job: `refused` is certain, after `unknown` it may be queued. */
+/** The outcome of an attempt to queue a job: `refused` is certain, after `unknown` it may be queued. */
 export type Enqueued = 'queued' | 'refused' | 'unknown';
 
 /** A job that the queue holds under an id. */
 export interface HeldJob {
-  /** Of the request that was queued, which under a key used twice may be another's. */
+  /** Of the request that was queued; undefined when the job's data cannot be read. */
   requestHash: string | undefined;
-  state: 'open' | 'completed' | 'failed';
+  hasFailed: boolean;
+  /** As stored. */
+  data: string;
 }
+
+/** A create as its producer knows it. */
+export type NewJob = Omit<CreateJob, 'version'>;
 
 /** The producer's end of the queue of creates. */
 export class CreateQueue {
@@ -42,69 +47,92 @@ export class CreateQueue {
     return redisAnswers(this.redis, withinMs);
   }
 
+  /** Settles once Redis can be sent commands. */
+  async waitUntilReady(): Promise<void> {
+    if (this.redis.status === 'ready') return;
+    await new Promise((resolve) => this.redis.once('ready', resolve));
+  }
+
   /** Queues the job under its item's id; a job that is there already stays as it is. */
-  async add(job: Omit<CreateJob, 'version'>): Promise<Enqueued> {
+  async add(job: NewJob): Promise<Enqueued> {
     if (this.redis.status !== 'ready') return 'refused';
-    gatherWrites(this.redis);
-    const data = { version: CREATE_JOB_VERSION, ...job };
-    return this.toEnqueued(this.queue.add('create', data, { ...CREATE_JOB_OPTIONS, jobId: job.id }));
+    return toEnqueued(this.queue.add('create', dataOf(job), { ...CREATE_JOB_OPTIONS, jobId: job.id }));
   }
 
   /** The job under an id, if there is one. @throws when Redis does not answer */
   async find(id: string): Promise<HeldJob | undefined> {
-    const [[data, finishedOn], failedAt] = await Promise.all([
-      this.redis.hmget(this.queue.toKey(id), 'data', 'finishedOn'),
+    const [data, failedAt] = await Promise.all([
+      this.redis.hget(this.queue.toKey(id), 'data'),
       this.redis.zscore(this.queue.toKey('failed'), id),
     ]);
-    if (typeof data !== 'string') return undefined;
-    const requestHash = hashIn(data);
-    if (failedAt !== null) return { requestHash, state: 'failed' };
-    return { requestHash, state: typeof finishedOn === 'string' ? 'completed' : 'open' };
+    return data === null ? undefined : { requestHash: hashIn(data), hasFailed: failedAt !== null, data };
   }
 
   /** Lets a failed job be tried again, with all its attempts; one that another has let is queued already. */
   async retry(id: string): Promise<Enqueued> {
     const job = await this.queue.getJob(id);
     if (job === undefined) return 'refused';
-    return this.toEnqueued(job.retry('failed', { resetAttemptsMade: true }).catch(ignoreIfRun));
+    const enqueued = await toEnqueued(job.retry('failed', { resetAttemptsMade: true }));
+    if (enqueued === 'queued') return enqueued;
+    const isFailed = await job.isFailed().catch(() => true);
+    return isFailed ? enqueued : 'queued';
   }
 
-  /** Forgets a completed job, so that its id can be queued again; another that has been since stays. */
-  async forget(id: string): Promise<void> {
-    await this.redis.eval(FORGET_COMPLETED, 2, this.queue.toKey('completed'), this.queue.toKey(id), id);
+  /**
+   * Puts a job's data in the place of data that cannot be read, and of which nothing can ever be stored. What another
+   * request has put there meanwhile stays.
+   */
+  async replaceData({ data }: HeldJob, job: NewJob): Promise<void> {
+    await this.redis.eval(REPLACE_DATA, 1, this.queue.toKey(job.id), data, JSON.stringify(dataOf(job)));
   }
 
-  /** Those of the jobs that have failed for good. */
-  async findFailed(ids: readonly string[]): Promise<string[]> {
-    const failedAt = await this.redis.zmscore(this.queue.toKey('failed'), ...ids);
-    return ids.filter((_, index) => failedAt[index] !== null);
+  /** The state of each job, in the order of the ids. @throws when Redis does not answer */
+  async findStates(ids: readonly string[]): Promise<('missing' | 'failed' | 'open')[]> {
+    const states = await this.redis.eval(FIND_STATES, 2, this.queue.toKey('failed'), this.queue.toKey(''), ...ids);
+    return states as ('missing' | 'failed' | 'open')[];
   }
 
   async close(): Promise<void> {
     await this.queue.close();
     this.redis.disconnect();
   }
+}
 
-  private async toEnqueued(queueing: Promise<unknown>): Promise<Enqueued> {
-    try {
-      await queueing;
-      return 'queued';
-    } catch (error) {
-      return wasNeverRun(error) ? 'refused' : 'unknown';
-    }
+function dataOf(job: NewJob): CreateJob {
+  return { version: CREATE_JOB_VERSION, ...job };
+}
+
+async function toEnqueued(queueing: Promise<unknown>): Promise<Enqueued> {
+  try {
+    await queueing;
+    return 'queued';
+  } catch (error) {
+    return wasNeverRun(error) ? 'refused' : 'unknown';
   }
 }
 
 function hashIn(data: string): string | undefined {
   try {
-    return (JSON.parse(data) as Partial<CreateJob>).requestHash;
+    const { requestHash } = JSON.parse(data) as { requestHash?: unknown };
+    return typeof requestHash === 'string' ? requestHash : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** At once: between a look and a removal the id may have been queued again. */
-const FORGET_COMPLETED = "if redis.call('ZREM', KEYS[1], ARGV[1]) == 1 then redis.call('DEL', KEYS[2]) end";
+const REPLACE_DATA = `
+if redis.call('HGET', KEYS[1], 'data') == ARGV[1] then redis.call('HSET', KEYS[1], 'data', ARGV[2]) end
+`;
+
+const FIND_STATES = `
+local states = {}
+for index, id in ipairs(ARGV) do
+  if redis.call('EXISTS', KEYS[2] .. id) == 0 then states[index] = 'missing'
+  elseif redis.call('ZSCORE', KEYS[1], id) then states[index] = 'failed'
+  else states[index] = 'open' end
+end
+return states
+`;
 
 const NEVER_WRITTEN = /^(?:Stream isn't writeable|Cluster isn't ready)/;
 
@@ -112,10 +140,4 @@ const NEVER_WRITTEN = /^(?:Stream isn't writeable|Cluster isn't ready)/;
 function wasNeverRun(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return error instanceof ReplyError || NEVER_WRITTEN.test(error.message);
-}
-
-/** Any other answer than none: the job is not in `failed` any more. */
-function ignoreIfRun(error: unknown): void {
-  if (error instanceof Error && 'code' in error && typeof error.code === 'number') return;
-  throw error;
 }

@@ -1,10 +1,9 @@
-import { Queue, UnrecoverableError, WaitingError, type Job } from 'bullmq';
+import { Queue, UnrecoverableError, type Job } from 'bullmq';
 import { pino } from 'pino';
 import { eventually } from '../../../test/support/eventually.js';
 import { ownRedis, readyRedis, removeOwnDatabases } from '../../../test/support/own-databases.js';
-import type { BatchOutcomes } from './batch-worker.js';
-import { JobWorker } from './job-worker.js';
-import { CREATE_JOB_OPTIONS, keyPrefix, WORKER_OPTIONS } from './queue-settings.js';
+import { JobWorker, type BatchOutcomes, type JobOutcome } from './job-worker.js';
+import { CREATE_JOB_OPTIONS, keyPrefix } from './queue-settings.js';
 import { connectRedis, type RedisConnection } from './redis.js';
 
 const CONCURRENCY = 4;
@@ -16,6 +15,7 @@ describe('a worker that takes jobs in batches', () => {
   let queue: Queue;
   let worker: JobWorker;
   let batches: string[][];
+  let failures: string[];
   let work: (jobs: readonly Job[]) => Promise<BatchOutcomes>;
   let run = 0;
 
@@ -29,12 +29,16 @@ describe('a worker that takes jobs in batches', () => {
     queue = new Queue(name, { connection: redis, prefix: keyPrefix('test') });
     batches = [];
     work = () => Promise.resolve([]);
-    const source = { redis, queue: name, queuePrefix: 'test', ...WORKER_OPTIONS, concurrency: CONCURRENCY };
+    failures = [];
+    const source = { redis, queue: name, queuePrefix: 'test', concurrency: CONCURRENCY };
     const take = (jobs: readonly Job[]): Promise<BatchOutcomes> => {
       batches.push(jobs.map((job) => job.name));
       return work(jobs);
     };
-    worker = new JobWorker(source, take, pino({ level: 'silent' }));
+    const onFailed = (job: Job, error: Error): void => {
+      failures.push(`${job.name}: ${error.message}`);
+    };
+    worker = new JobWorker(source, take, onFailed, pino({ level: 'silent' }));
   });
   afterEach(async () => {
     await worker.close();
@@ -94,22 +98,20 @@ describe('a worker that takes jobs in batches', () => {
   });
 
   it('ends each job with its own outcome', async () => {
-    work = (jobs) =>
-      Promise.all(
-        jobs.map(async (job) => {
-          if (job.name === 'bad') return new UnrecoverableError('it is bad');
-          if (job.name === 'unlucky' && job.attemptsMade === 0) return new Error('try again');
-          if (job.name !== 'back' || job.attemptsStarted > 1) return undefined;
-          await job.moveToWait(job.token);
-          return new WaitingError();
-        }),
-      );
-    await add('good', 'bad', 'unlucky', 'back');
+    const outcomeOf = ({ name, attemptsMade, attemptsStarted }: Job): JobOutcome => {
+      if (name === 'bad') return { kind: 'failed', error: new UnrecoverableError('it is bad') };
+      if (name === 'unlucky' && attemptsMade === 0) return { kind: 'failed', error: new Error('try again') };
+      if (name === 'back' && attemptsStarted === 1) return { kind: 'wait' };
+      return name === 'later' && attemptsStarted === 1 ? { kind: 'delay', ms: 50 } : { kind: 'done' };
+    };
+    work = (jobs) => Promise.resolve(jobs.map(outcomeOf));
+    await add('good', 'bad', 'unlucky', 'back', 'later');
     worker.start();
-    await expectCounts({ completed: 3, failed: 1, active: 0 });
+    await expectCounts({ completed: 4, failed: 1, active: 0 });
     const [failed] = await queue.getFailed();
     expect(failed).toMatchObject({ name: 'bad', failedReason: 'it is bad', attemptsMade: 1 });
-    expect(batches.flat().sort()).toEqual(['back', 'back', 'bad', 'good', 'unlucky', 'unlucky']);
+    expect(batches.flat().sort()).toEqual(['back', 'back', 'bad', 'good', 'later', 'later', 'unlucky', 'unlucky']);
+    expect(failures).toEqual(['bad: it is bad']);
   });
 
   it('lets all of a batch be tried again that throws', async () => {
@@ -120,12 +122,12 @@ describe('a worker that takes jobs in batches', () => {
     expect(batches[0]).toEqual(['a', 'b']);
   });
 
-  it('takes none while it rests, and takes them again', async () => {
+  it('takes none while it is paused, and takes them again', async () => {
     let isOver = false;
     worker.start();
-    void worker.rest('for a while', () => Promise.resolve(isOver));
+    worker.pauseWhile('for a while', () => Promise.resolve(isOver));
     expect(worker.idleReason).toBe('for a while');
-    // The one that it was waiting for when it began to rest may still be taken.
+    // The one that it was waiting for when it was paused may still be taken.
     await add('a', 'b', 'c');
     await eventually(async () => {
       expect((await queue.getWaitingCount()) + batches.flat().length).toBe(3);
@@ -161,18 +163,47 @@ describe('a worker that takes jobs in batches', () => {
     expect(await queue.getJobCounts()).toMatchObject({ completed: 1, waiting: 1, active: 0 });
   });
 
-  it('removes what a burst has left behind a few at a time', async () => {
-    const create = async (count: number): Promise<void> => {
-      for (let n = 0; n < count; n++) await queue.add('create', {}, CREATE_JOB_OPTIONS);
-    };
-    const completed = queue.toKey('completed');
+  it('cuts what waits into batches of bounded size', async () => {
+    const large = 'x'.repeat(3 * 1024 * 1024);
+    for (const name of ['a', 'b', 'c']) await queue.add(name, { large });
     worker.start();
-    await create(20);
-    await expectCounts({ completed: 20 });
-    for (const id of await redis.zrange(completed, 0, -1)) await redis.zadd(completed, Date.now() - 600_000, id);
-    await create(1);
-    await expectCounts({ completed: 20 - 3 + 1 });
-    await create(10);
-    await expectCounts({ completed: 11 });
+    await expectCounts({ completed: 3 });
+    expect(batches).toEqual([['a', 'b'], ['c']]);
+  });
+
+  it('renews the locks of what is in hand: nobody else takes it', async () => {
+    const done = await beginWith('a');
+    const [job] = await queue.getActive();
+    const lock = `${queue.toKey(job?.id ?? '')}:lock`;
+    await redis.pexpire(lock, 4000);
+    await eventually(async () => {
+      expect(await redis.pttl(lock)).toBeGreaterThan(4000);
+    });
+    done();
+    await expectCounts({ completed: 1, active: 0 });
+    expect(batches).toEqual([['a']]);
+  });
+
+  it('goes on beside a job whose end BullMQ refuses, and leaves that job to be taken over', async () => {
+    const done = await beginWith('a');
+    const [job] = await queue.getActive();
+    await redis.set(`${queue.toKey(job?.id ?? '')}:lock`, "another worker's");
+    done();
+    work = () => Promise.resolve([]);
+    await add('b', 'c');
+    await expectCounts({ completed: 2, active: 1 });
+    await redis.del(`${queue.toKey(job?.id ?? '')}:lock`);
+    await eventually(async () => {
+      expect(await queue.getJobCounts()).toMatchObject({ completed: 3, active: 0 });
+    }, 10_000);
+  });
+
+  it('leaves nothing of completed creates in Redis', async () => {
+    worker.start();
+    for (let n = 0; n < 20; n++) await queue.add('create', {}, CREATE_JOB_OPTIONS);
+    await eventually(() => {
+      expect(batches.flat()).toHaveLength(20);
+    });
+    await expectCounts({ completed: 0, active: 0, waiting: 0 });
   });
 });

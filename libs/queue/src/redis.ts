@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { Cluster, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
 import { parseRedisUrl } from './redis-url.js';
 
 export type RedisConnection = Redis | Cluster;
@@ -10,16 +10,24 @@ export type RedisRole = 'producer' | 'subscriber' | 'worker';
 /** A restarted Redis is used again within half a second; ioredis would wait for up to two. */
 const retryStrategy = (attempt: number): number => Math.min(50 * attempt, 500);
 
-/** Those that wait for an answer for as long as it takes are asked for a sign of life. */
+/** A connection that owes an answer for longer is destroyed and opened anew. */
+const SILENCE_MS = 1500;
+
+/** Connections that rightly wait for an answer for longer are asked for a sign of life. */
 const ASK_EVERY_MS = 5000;
 const ANSWER_WITHIN_MS = 5000;
 
-/** A connection that nobody answers on is let go soon; one that is idle is kept known to what lies in between. */
 const SOCKET: RedisOptions = { disconnectTimeout: 500, keepAlive: 10_000 };
 
 const ROLES: Record<RedisRole, RedisOptions> = {
   // A command fails at once while Redis is away, and soon when it does not answer: a client waits for it.
-  producer: { enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: 1500, connectTimeout: 1500 },
+  producer: {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 1,
+    commandTimeout: SILENCE_MS,
+    connectTimeout: SILENCE_MS,
+    socketTimeout: SILENCE_MS,
+  },
   // Its owner subscribes after each reconnect: ioredis would not catch a subscription that fails.
   subscriber: { maxRetriesPerRequest: null, autoResubscribe: false },
   // BullMQ waits for Redis to come back, for as long as it takes.
@@ -27,8 +35,8 @@ const ROLES: Record<RedisRole, RedisOptions> = {
 };
 
 /**
- * A connection that reconnects for ever by itself. `report` gets at most one line every few seconds
- * while Redis is away, however many connections report to it.
+ * Opens a connection that reconnects by itself for as long as it takes. `report` gets at most one line every few
+ * seconds while Redis is away, however many connections report to it.
  *
  * @throws ConfigError when the URL is not valid
  */
@@ -37,8 +45,11 @@ export function connectRedis(url: string, role: RedisRole, report: (line: string
   redis.on('error', (error: Error) => {
     reportOutage(error, report);
   });
-  if (role === 'producer') reconnectAfterSilence(redis);
-  else watchForSilence(redis);
+  // A cluster whose other nodes are there reports the loss of one by this event only.
+  redis.on('node error', (error: Error) => {
+    reportOutage(error, report);
+  });
+  if (role !== 'producer') watchForSilence(redis);
   return redis;
 }
 
@@ -48,7 +59,8 @@ export function connectRedis(url: string, role: RedisRole, report: (line: string
  */
 function watchForSilence(redis: RedisConnection): void {
   const ask = async (): Promise<void> => {
-    if (redis.status === 'ready' && !(await redisAnswers(redis, ANSWER_WITHIN_MS))) letGo(redis);
+    if (redis.status !== 'ready' || (await redisAnswers(redis, ANSWER_WITHIN_MS))) return;
+    redis.disconnect(true);
   };
   const asking = setInterval(() => void ask(), ASK_EVERY_MS).unref();
   redis.once('end', () => {
@@ -66,43 +78,6 @@ export async function redisAnswers(redis: RedisConnection, withinMs: number): Pr
   return Promise.race([answered, delay(withinMs, false, { ref: false })]);
 }
 
-/**
- * Connects anew when it was for want of an answer that a command failed, whichever. Until Redis answers again the
- * connection is not ready, and commands fail at once rather than one by one after a wait.
- */
-function reconnectAfterSilence(redis: RedisConnection): void {
-  const send = redis.sendCommand.bind(redis);
-  redis.sendCommand = (...args: Parameters<Redis['sendCommand']>) => {
-    args[0].promise.catch((error: unknown) => {
-      if (error instanceof Error && error.message === 'Command timed out') letGo(redis);
-    });
-    return send(...args);
-  };
-}
-
-/**
- * What is sent until the end of this turn of the event loop goes out in one piece: many jobs that are added at once
- * then cost Redis, and the worker that waits for them, one awakening.
- */
-export function gatherWrites(redis: RedisConnection): void {
-  if (redis instanceof Cluster || redis.stream.writableCorked > 0) return;
-  const { stream } = redis;
-  stream.cork();
-  setImmediate(() => {
-    stream.uncork();
-  });
-}
-
-const lettingGo = new WeakSet<RedisConnection>();
-
-/** Many commands may find out at once; the connection takes a moment to close. */
-function letGo(redis: RedisConnection): void {
-  if (redis.status !== 'ready' || lettingGo.has(redis)) return;
-  lettingGo.add(redis);
-  redis.once('close', () => lettingGo.delete(redis));
-  redis.disconnect(true);
-}
-
 function open(url: string, options: RedisOptions): RedisConnection {
   const address = parseRedisUrl(url);
   const { username, password, tls } = address;
@@ -115,8 +90,8 @@ function open(url: string, options: RedisOptions): RedisConnection {
   if (address.kind === 'cluster') {
     return new Cluster(address.nodes, {
       redisOptions: secured,
-      enableOfflineQueue: options.enableOfflineQueue ?? true,
       clusterRetryStrategy: retryStrategy,
+      ...(options.enableOfflineQueue === false ? FAIL_FAST : {}),
     });
   }
   if (address.kind === 'sentinel') {
@@ -136,6 +111,14 @@ function open(url: string, options: RedisOptions): RedisConnection {
   return new Redis({ ...secured, host, port, db });
 }
 
+/** A command for a node that is away fails at once. ioredis then learns of a failover by asking for the slots, often. */
+const FAIL_FAST: ClusterOptions = {
+  enableOfflineQueue: false,
+  retryDelayOnFailover: 0,
+  retryDelayOnClusterDown: 0,
+  slotsRefreshInterval: 1000,
+};
+
 /** As Redis says it, or as it wraps, before version 7, what a script is told. */
 const READONLY = /(?:^| -)READONLY\b/;
 
@@ -143,8 +126,9 @@ const REPORT_EVERY_MS = 5000;
 const reportAgainAt = new WeakMap<(line: string) => void, number>();
 
 function reportOutage(error: Error, report: (line: string) => void): void {
-  if (Date.now() < (reportAgainAt.get(report) ?? 0)) return;
-  reportAgainAt.set(report, Date.now() + REPORT_EVERY_MS);
+  const now = performance.now();
+  if (now < (reportAgainAt.get(report) ?? 0)) return;
+  reportAgainAt.set(report, now + REPORT_EVERY_MS);
   // A refused connection to a name with several addresses has a code and no message.
   const reason = error.message === '' && 'code' in error ? String(error.code) : error.message;
   report(`Redis is away, trying again: ${reason}`);

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { CreateReply } from '@app/contracts';
+import { cutByBytes } from './cut-by-bytes.js';
 import { keyPrefix } from './queue-settings.js';
 import type { RedisConnection } from './redis.js';
 
 const SUBSCRIBE_AGAIN_MS = 1000;
+/** Redis drops a subscriber whose output buffer grows too large, and parsing a message holds up its API. */
+const MAX_MESSAGE_BYTES = 256 * 1024;
 
 /**
  * The channel on which workers tell one API instance what became of its creates. It only makes
@@ -52,9 +55,13 @@ function parse(message: string): CreateReply[] {
 export class ReplyPublisher {
   constructor(private readonly redis: RedisConnection) {}
 
-  /** Tells the waiting instance, if it is still there; a lost message is not an error. */
+  /** Tells the waiting instance, if it is still there, in messages of bounded size; a lost message is not an error. */
   async publish(channel: string, replies: readonly CreateReply[]): Promise<void> {
-    await this.redis.publish(channel, JSON.stringify(replies)).catch(() => undefined);
+    const texts = replies.map((reply) => JSON.stringify(reply));
+    const messages = cutByBytes(texts, (text) => Buffer.byteLength(text), MAX_MESSAGE_BYTES).map(
+      (part) => `[${part.join(',')}]`,
+    );
+    await Promise.allSettled(messages.map((message) => this.redis.publish(channel, message)));
   }
 
   close(): void {

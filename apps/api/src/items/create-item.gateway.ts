@@ -1,39 +1,56 @@
-import type { CreateJob, CreateOutcome } from '@app/contracts';
+import type { CreateJob, CreateOutcome, SitelessItem } from '@app/contracts';
 import { toSitelessItem, type ItemRecord, type ItemRepository } from '@app/database';
-import type { CreateQueue, Enqueued, ReplySubscriber } from '@app/queue';
-import { PendingCreates, type GatewayOutcome, type PendingCreate } from './pending-creates.js';
-import { Turnstile } from './turnstile.js';
+import type { CreateQueue, NewJob, ReplySubscriber } from '@app/queue';
+import { EXPIRED, Limiter } from './limiter.js';
+import { PendingCreates, type PendingCreate } from './pending-creates.js';
 
 /** What the gateway adds to a job itself is left out. */
 export type CreateRequest = Omit<CreateJob, 'version' | 'replyTo'>;
 
-/** What a client wants of a create beyond the item. */
+/** What a client wants of a create beyond the item. All times are in ms of `performance.now()`. */
 export interface CreateTerms {
   /** The id comes from an Idempotency-Key: it may have been used before. */
   isKeyed: boolean;
-  /** Longest wait for the item. */
-  waitMs: number;
-  /** When the wait is over, that the job is queued is answer enough. */
+  /** Bytes of the item as JSON. */
+  bytes: number;
+  arrivedAt: number;
+  /** When the wait for the item is over. */
+  deadline: number;
+  /** A queued job is answer enough once the wait is over. */
   respondAsync: boolean;
-  /** Settles when the client has hung up. */
+  /** Until when the job has to be in the queue. */
+  queueBy: number;
+  /** Whether a stored request hash is that of this request. */
+  isSame: (requestHash: string) => boolean;
+  /** Settles when the client has disconnected. */
   gone: Promise<void>;
 }
 
-/** About two milliseconds' work. */
-const CREATES_PER_TURN = 8;
-/** While reads are under way: the turns that their answers wait for are then short ones. */
-const CREATES_BESIDE_READS = 2;
+/** The outcome of a create. */
+export type GatewayOutcome =
+  | { kind: 'created'; item: SitelessItem; isReplay: boolean }
+  | { kind: 'queued' }
+  /** The key was used with another request. */
+  | { kind: 'conflict' }
+  | { kind: 'failed' }
+  /** Certainly nothing was queued. */
+  | { kind: 'refused'; retryAfterS: number }
+  /** It may be queued, or even stored, but nobody said so in time. */
+  | { kind: 'unknown' };
+
+/** Creates on their way into the queue: enough to keep Redis busy, few enough for reads to get in between. */
+const QUEUEING_AT_ONCE = 32;
 /** A look for an earlier create that takes longer is given up: the insert finds it as well. */
 const EARLY_FIND_MS = 1000;
-/** A look at the queue when the wait is over makes the answer late by no more than this. */
-const LATE_FIND_MS = 500;
+/** A look at the stores when the wait is over makes the answer late by no more than this. */
+const LATE_FIND_MS = 200;
 const REFUSED: GatewayOutcome = { kind: 'refused', retryAfterS: 1 };
+const UNKNOWN: GatewayOutcome = { kind: 'unknown' };
 
 /** Queues one create and waits for its outcome: the only producer of create jobs. */
 export class CreateItemGateway {
   private readonly pending: PendingCreates;
-  /** Creates come in bursts, and so do replies: reads must get in between. */
-  private readonly turnstile = new Turnstile(() => (this.items.isReading ? CREATES_BESIDE_READS : CREATES_PER_TURN));
+  private readonly limiter = new Limiter(QUEUEING_AT_ONCE);
 
   constructor(
     private readonly queue: CreateQueue,
@@ -42,23 +59,20 @@ export class CreateItemGateway {
   ) {
     this.pending = new PendingCreates(queue, items);
     replies.listen(({ id, outcome }) => {
-      void this.turnstile.pass().then(() => {
-        this.pending.settle(id, outcome);
-      });
+      this.pending.settle(id, outcome);
     });
   }
 
   /** Never throws for what the stores or the worker do. */
   async create(request: CreateRequest, terms: CreateTerms): Promise<GatewayOutcome> {
-    const stored = terms.isKeyed ? await this.findEarly(request.id) : undefined;
-    if (stored !== undefined) return replay(stored, request);
     // Waiting begins before the job is queued: a fast worker's reply may overtake the answer of Redis.
-    const pending = this.pending.join(request);
+    const pending = this.pending.join({ ...request, replyTo: this.replies.channel }, terms.bytes);
     if (pending === undefined) return REFUSED;
     try {
-      await this.turnstile.pass();
-      pending.enqueued ??= this.enqueue(request, terms, pending);
-      return (await pending.enqueued) ?? (await this.waitFor(pending, request, terms));
+      const enqueue = (): Promise<GatewayOutcome | undefined> => pending.queueOnce(() => this.enqueue(pending, terms));
+      const ended = await this.limiter.run(enqueue, { deadline: terms.queueBy, gone: terms.gone });
+      if (ended === EXPIRED) return REFUSED;
+      return ended ?? (await this.waitFor(pending, terms));
     } finally {
       this.pending.leave(pending);
     }
@@ -73,84 +87,112 @@ export class CreateItemGateway {
     this.pending.close();
   }
 
-  private async findEarly(id: string): Promise<ItemRecord | undefined> {
-    const found = this.items.findStored([id]).catch(() => []);
-    const [stored] = (await settledWithin(EARLY_FIND_MS, found)) ?? [];
-    return stored;
-  }
-
-  /** Undefined when the job is in the queue: this one, or an equal one under the same key. */
-  private async enqueue(
-    request: CreateRequest,
-    terms: CreateTerms,
-    pending: PendingCreate,
-  ): Promise<GatewayOutcome | undefined> {
-    const job = { ...request, replyTo: this.replies.channel };
-    pending.addAgain = () => this.queue.add(job);
+  /** Returns undefined when the job is, or may be, in the queue: this one, or an equal one under the same key. */
+  private async enqueue(pending: PendingCreate, terms: CreateTerms): Promise<GatewayOutcome | undefined> {
     try {
-      const earlier = terms.isKeyed ? await this.joinEarlier(request) : 'none';
-      if (earlier === 'joined') pending.queuedAt = Date.now();
-      if (earlier !== 'none') return earlier === 'joined' ? undefined : earlier;
-      const retryAfterS = await this.queue.backlog.admit(terms.respondAsync ? undefined : terms.waitMs);
+      const earlier = terms.isKeyed ? await this.findEarlier(pending, terms) : undefined;
+      if (earlier !== undefined) return earlier === 'joined' ? undefined : earlier;
+      const waitMs = terms.respondAsync ? undefined : terms.deadline - terms.arrivedAt;
+      const retryAfterS = await this.queue.backlog.admit(terms.bytes, waitMs);
       if (retryAfterS !== undefined) return { kind: 'refused', retryAfterS };
     } catch {
       // A store did not answer, and nothing has been queued yet.
       return REFUSED;
     }
-    const enqueued = await this.queue.add(job);
-    if (enqueued === 'queued') pending.queuedAt = Date.now();
-    return unlessQueued(enqueued);
+    pending.markSent();
+    const enqueued = await this.queue.add(pending.job);
+    if (enqueued === 'refused') return REFUSED;
+    // Where Redis did not confirm it, the job is looked up and queued again while its client waits.
+    if (enqueued === 'queued') pending.markQueued();
+    return undefined;
   }
 
-  /** Joins the job that the queue holds under the same key. @throws when a store does not answer */
-  private async joinEarlier(request: CreateRequest): Promise<'none' | 'joined' | GatewayOutcome> {
-    const { id, requestHash } = request;
-    const held = await this.queue.find(id);
-    if (held === undefined) return 'none';
-    if (held.state === 'completed') {
-      // Stored since the early look, or its item has been deleted since: then the key is free again.
-      const [stored] = await this.items.findStored([id]);
-      if (stored !== undefined) return replay(stored, request);
-      await this.queue.forget(id);
-      return 'none';
+  /**
+   * Joins the job, or returns the item, that there is under the same key. MongoDB is asked last: a job that has left the
+   * queue is stored there.
+   *
+   * @throws when Redis does not answer, and there is no item
+   */
+  private async findEarlier(
+    pending: PendingCreate,
+    { isSame, respondAsync }: CreateTerms,
+  ): Promise<'joined' | GatewayOutcome | undefined> {
+    const { id } = pending.job;
+    const held = await this.queue.find(id).catch((error: unknown) => error as Error);
+    if (held !== undefined && 'data' in held && held.requestHash !== undefined) {
+      if (!isSame(held.requestHash)) return { kind: 'conflict' };
+      return this.joinHeld(pending, held.hasFailed);
     }
-    if (held.requestHash !== requestHash) return { kind: 'conflict' };
-    if (held.state !== 'failed') return 'joined';
-    return unlessQueued(await this.queue.retry(id)) ?? 'joined';
+    const stored = await this.findStored(id, EARLY_FIND_MS);
+    if (stored !== undefined && stored !== 'unknown') return replay(stored, isSame);
+    if (held instanceof Error) throw held;
+    // Without a wait nobody would notice later that the key was used with another body.
+    if (stored === 'unknown' && respondAsync) return REFUSED;
+    if (held === undefined) return undefined;
+    await this.queue.replaceData(held, pending.job);
+    return this.joinHeld(pending, held.hasFailed);
   }
 
-  private async waitFor(pending: PendingCreate, request: CreateRequest, terms: CreateTerms): Promise<GatewayOutcome> {
-    const outcome = await settledWithin(terms.waitMs, pending.outcome, terms.gone);
-    if (outcome?.kind === 'created') return toGatewayOutcome(outcome, request);
-    if (await this.isAnothers(request, terms)) return { kind: 'conflict' };
-    return outcome ?? { kind: terms.respondAsync ? 'queued' : 'unknown' };
+  private async joinHeld(pending: PendingCreate, hasFailed: boolean): Promise<'joined' | GatewayOutcome> {
+    const enqueued = hasFailed ? await this.queue.retry(pending.job.id) : 'queued';
+    if (enqueued === 'refused') return REFUSED;
+    pending.markSent();
+    if (enqueued === 'queued') pending.markQueued();
+    return 'joined';
+  }
+
+  private async waitFor(pending: PendingCreate, terms: CreateTerms): Promise<GatewayOutcome> {
+    const outcome = await settledBy(terms.deadline, pending.outcome, terms.gone);
+    if (outcome?.kind === 'created') return toGatewayOutcome(outcome, terms);
+    if (outcome === undefined && terms.respondAsync) return this.waitUntilQueued(pending, terms);
+    const isAnothers = terms.isKeyed && (await this.isAnothers(pending.job, terms));
+    return isAnothers ? { kind: 'conflict' } : (outcome ?? UNKNOWN);
+  }
+
+  private async waitUntilQueued(pending: PendingCreate, terms: CreateTerms): Promise<GatewayOutcome> {
+    await settledBy(terms.queueBy, Promise.race([pending.queued, pending.outcome]), terms.gone);
+    if (!pending.isQueued) return UNKNOWN;
+    if (!terms.isKeyed) return { kind: 'queued' };
+    // Of two bodies that race for one key, the one that was queued first counts.
+    const held = await settledWithin(
+      LATE_FIND_MS,
+      this.queue.find(pending.job.id).catch(() => null),
+    );
+    if (held?.requestHash !== undefined) return { kind: terms.isSame(held.requestHash) ? 'queued' : 'conflict' };
+    const stored = await this.findStored(pending.job.id, LATE_FIND_MS);
+    if (stored === 'unknown') return UNKNOWN;
+    return stored === undefined ? { kind: 'queued' } : replay(stored, terms.isSame);
   }
 
   /** Two requests may race for one key: the one that was queued counts. */
-  private async isAnothers({ id, requestHash }: CreateRequest, { isKeyed, gone }: CreateTerms): Promise<boolean> {
-    if (!isKeyed) return false;
+  private async isAnothers({ id }: NewJob, { isSame, gone }: CreateTerms): Promise<boolean> {
     const found = this.queue.find(id).catch(() => undefined);
     const held = await settledWithin(LATE_FIND_MS, found, gone);
-    return held !== undefined && held.requestHash !== requestHash;
+    return held?.requestHash !== undefined && !isSame(held.requestHash);
+  }
+
+  /** The item with this id, or undefined when there is none; `unknown` when MongoDB does not say so in time. */
+  private async findStored(id: string, withinMs: number): Promise<ItemRecord | undefined | 'unknown'> {
+    const found = this.items.findStored([id]).catch(() => undefined);
+    const stored = await settledWithin(withinMs, found);
+    return stored === undefined ? 'unknown' : stored[0];
   }
 }
 
-function unlessQueued(enqueued: Enqueued): GatewayOutcome | undefined {
-  if (enqueued === 'queued') return undefined;
-  return enqueued === 'refused' ? REFUSED : { kind: 'unknown' };
-}
-
-function replay(stored: ItemRecord, { requestHash }: CreateRequest): GatewayOutcome {
-  if (stored.requestHash !== requestHash) return { kind: 'conflict' };
+function replay(stored: ItemRecord, isSame: CreateTerms['isSame']): GatewayOutcome {
+  if (!isSame(stored.requestHash)) return { kind: 'conflict' };
   return { kind: 'created', item: toSitelessItem(stored, new Date()), isReplay: true };
 }
 
 function toGatewayOutcome(
-  outcome: Extract<CreateOutcome, { kind: 'created' }>,
-  { requestHash }: CreateRequest,
+  { requestHash, item }: Extract<CreateOutcome, { kind: 'created' }>,
+  { isSame }: CreateTerms,
 ): GatewayOutcome {
-  if (outcome.requestHash !== requestHash) return { kind: 'conflict' };
-  return { kind: 'created', item: outcome.item, isReplay: false };
+  return isSame(requestHash) ? { kind: 'created', item, isReplay: false } : { kind: 'conflict' };
+}
+
+function settledBy<T>(deadline: number, promise: Promise<T>, gone?: Promise<void>): Promise<T | undefined> {
+  return settledWithin(Math.max(0, deadline - performance.now()), promise, gone);
 }
 
 /** What a promise settles with, or undefined when it takes longer or nobody wants it any more. */

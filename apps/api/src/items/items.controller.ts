@@ -26,9 +26,10 @@ export class ItemsController {
 
   @Post('create')
   async create(@Body(CreateInputPipe) create: ValidCreate, @Res() response: ApiResponse): Promise<void> {
-    const { requestId, headers } = response.req;
+    const { requestId, arrivedAt, headers } = response.req;
     const created = await this.items.create(create, {
       requestId,
+      arrivedAt,
       key: idempotencyKeyOf(headers['idempotency-key']),
       preferences: preferencesOf(headers['prefer']),
       gone: closed(response),

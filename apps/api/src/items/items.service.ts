@@ -37,6 +37,8 @@ const ANONYMOUS = 'anonymous';
 /** What a create brings along beside its input. */
 export interface CreateCall {
   requestId: string;
+  /** In ms of `performance.now()`: the wait for the item begins here. */
+  arrivedAt: number;
   /** Idempotency-Key. */
   key: string | undefined;
   preferences: Preferences;
@@ -45,6 +47,8 @@ export interface CreateCall {
 }
 
 export type CreateAnswer = { kind: 'created'; item: Item; isReplay: boolean } | { kind: 'queued'; id: string };
+
+type CreateTimes = Pick<CreateTerms, 'arrivedAt' | 'deadline' | 'queueBy' | 'respondAsync'>;
 
 const NO_SUCH_CATEGORY = 'no such category';
 
@@ -94,15 +98,17 @@ export class ItemsService {
     { key, preferences, ...request }: CreateCall,
   ): Promise<CreateAnswer> {
     const id = key === undefined ? newMongoId() : itemIdOf(ANONYMOUS, key);
+    const item = { ...input, categoryId };
+    const hash = requestHash(input);
     const outcome = await this.gateway.create(
+      { id, requestId: request.requestId, requestHash: hash, sellerId: ANONYMOUS, item },
       {
-        id,
-        requestId: request.requestId,
-        requestHash: requestHash(input),
-        sellerId: ANONYMOUS,
-        item: { ...input, categoryId },
+        isKeyed: key !== undefined,
+        bytes: Buffer.byteLength(JSON.stringify(item)),
+        isSame: (stored) => stored === hash,
+        gone: request.gone,
+        ...this.timesOf(request.arrivedAt, preferences),
       },
-      { isKeyed: key !== undefined, gone: request.gone, ...this.patienceOf(preferences) },
     );
     switch (outcome.kind) {
       case 'created':
@@ -123,9 +129,10 @@ export class ItemsService {
     }
   }
 
-  private patienceOf({ respondAsync, waitMs }: Preferences): Pick<CreateTerms, 'respondAsync' | 'waitMs'> {
+  private timesOf(arrivedAt: number, { respondAsync, waitMs }: Preferences): CreateTimes {
     const { createWaitMs } = this.config;
-    return { respondAsync, waitMs: Math.min(waitMs ?? (respondAsync ? 0 : createWaitMs), createWaitMs) };
+    const deadline = arrivedAt + Math.min(waitMs ?? (respondAsync ? 0 : createWaitMs), createWaitMs);
+    return { arrivedAt, deadline, respondAsync, queueBy: respondAsync ? arrivedAt + createWaitMs : deadline };
   }
 
   private async filterOf(input: GetAllInput): Promise<ItemFilter | typeof NO_SUCH_CATEGORY> {

@@ -1,52 +1,73 @@
-import type { CreateOutcome, SitelessItem } from '@app/contracts';
+import type { CreateOutcome } from '@app/contracts';
 import { toSitelessItem, type ItemRepository } from '@app/database';
-import type { CreateQueue, Enqueued } from '@app/queue';
+import type { CreateQueue, NewJob } from '@app/queue';
 
-/** What became of a create. */
-export type GatewayOutcome =
-  | { kind: 'created'; item: SitelessItem; isReplay: boolean }
-  | { kind: 'queued' }
-  /** The key was used with another request. */
-  | { kind: 'conflict' }
-  | { kind: 'failed' }
-  /** Certainly nothing was queued. */
-  | { kind: 'refused'; retryAfterS: number }
-  /** It may be queued, or even stored, but nobody said so in time. */
-  | { kind: 'unknown' };
-
-/** A create that clients of this process wait for; equal ones under one key wait together. */
-export interface PendingCreate {
-  readonly id: string;
-  readonly requestHash: string;
-  /** Settles when it is known what became of it; abandoned ones settle with undefined. */
-  readonly outcome: Promise<CreateOutcome | undefined>;
-  settle: (outcome: CreateOutcome | undefined) => void;
-  /** How many wait. */
-  waiting: number;
-  /** Its way into the queue: undefined once the job is there, else why it is not. */
-  enqueued?: Promise<GatewayOutcome | undefined>;
-  /** When its job was queued or found in the queue; undefined before. */
-  queuedAt?: number;
-  /** Queues the job once more, which does nothing while it is there. */
-  addAgain?: () => Promise<Enqueued>;
-}
-
-/** Beyond these many waiting requests the process refuses creates rather than grow. */
+/** Beyond these many waiting requests, or bytes of their jobs, the process refuses creates rather than grow. */
 const MAX_WAITING = 10_000;
+const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 const LOOK_UP_EVERY_MS = 250;
 /** From this age on MongoDB is asked: a reply may have been lost. */
 const LOOK_UP_AFTER_MS = 500;
-/** From this age on the job is queued again: Redis may have lost it. */
+/** From this age on a job that Redis has lost is queued again. */
 const ADD_AGAIN_AFTER_MS = 2500;
+/** Ids in one look-up, and jobs that are queued again at the same time. */
+const LOOK_UP_AT_ONCE = 100;
+
+/** A create that clients of this process wait for; equal ones under one key wait together. */
+export class PendingCreate {
+  /** Settles with the outcome once it is known; an abandoned one settles with undefined. */
+  readonly outcome: Promise<CreateOutcome | undefined>;
+  /** Settles once Redis has said that it holds the job. */
+  readonly queued: Promise<void>;
+  isQueued = false;
+  settle: (outcome: CreateOutcome | undefined) => void = () => undefined;
+  private confirm: () => void = () => undefined;
+  private sentAt = Infinity;
+  private queueing: Promise<unknown> | undefined;
+
+  /** @param bytes of the job's item as JSON */
+  constructor(
+    readonly job: NewJob,
+    readonly bytes: number,
+  ) {
+    this.outcome = new Promise((resolve) => {
+      this.settle = resolve;
+    });
+    this.queued = new Promise((resolve) => {
+      this.confirm = resolve;
+    });
+  }
+
+  /** Queues the job by `queue`, which runs once for all who wait for this create. */
+  queueOnce<T>(queue: () => Promise<T>): Promise<T> {
+    this.queueing ??= queue();
+    return this.queueing as Promise<T>;
+  }
+
+  /** The job has been sent to Redis, which may not have confirmed it. */
+  markSent(): void {
+    this.sentAt = performance.now();
+  }
+
+  markQueued(): void {
+    this.isQueued = true;
+    this.confirm();
+  }
+
+  hasBeenSentFor(ms: number): boolean {
+    return performance.now() - this.sentAt >= ms;
+  }
+}
 
 /**
- * The creates that are waited for. Replies are only an accelerator: what is stored, or has failed,
+ * The creates that clients of this process wait for. Replies are only an accelerator: what is stored, or has failed,
  * counts, and is looked up for those that wait long.
  */
 export class PendingCreates {
-  private readonly pending = new Map<string, PendingCreate[]>();
+  private readonly pending = new Map<string, Map<string, { create: PendingCreate; waiting: number }>>();
   private readonly timer = setInterval(() => void this.lookUp(), LOOK_UP_EVERY_MS);
   private waiting = 0;
+  private bytes = 0;
   private isLookingUp = false;
 
   constructor(
@@ -55,56 +76,57 @@ export class PendingCreates {
   ) {}
 
   /** Begins to wait, until `leave`; undefined when too many wait already. */
-  join({ id, requestHash }: { id: string; requestHash: string }): PendingCreate | undefined {
-    if (this.waiting >= MAX_WAITING) return undefined;
-    const underId = this.pending.get(id) ?? [];
-    let create = underId.find((other) => other.requestHash === requestHash);
-    if (create === undefined) {
-      create = newPending(id, requestHash);
-      this.pending.set(id, [...underId, create]);
-    }
-    create.waiting++;
+  join(job: NewJob, bytes: number): PendingCreate | undefined {
+    if (this.waiting >= MAX_WAITING || this.bytes + bytes > MAX_WAITING_BYTES) return undefined;
+    const sameId = this.pending.get(job.id) ?? new Map<string, { create: PendingCreate; waiting: number }>();
+    const entry = sameId.get(job.requestHash) ?? { create: new PendingCreate(job, bytes), waiting: 0 };
+    this.pending.set(job.id, sameId.set(job.requestHash, entry));
+    entry.waiting++;
     this.waiting++;
-    return create;
+    this.bytes += bytes;
+    return entry.create;
   }
 
-  leave(create: PendingCreate): void {
-    create.waiting--;
+  leave({ job: { id, requestHash }, bytes }: PendingCreate): void {
+    const sameId = this.pending.get(id);
+    const entry = sameId?.get(requestHash);
+    if (sameId === undefined || entry === undefined) return;
     this.waiting--;
-    if (create.waiting > 0) return;
-    const others = (this.pending.get(create.id) ?? []).filter((other) => other !== create);
-    if (others.length > 0) this.pending.set(create.id, others);
-    else this.pending.delete(create.id);
+    this.bytes -= bytes;
+    if (--entry.waiting > 0) return;
+    sameId.delete(requestHash);
+    if (sameId.size === 0) this.pending.delete(id);
   }
 
   settle(id: string, outcome: CreateOutcome): void {
-    for (const { settle } of this.pending.get(id) ?? []) settle(outcome);
+    for (const { create } of this.pending.get(id)?.values() ?? []) create.settle(outcome);
   }
 
   /** Settles all, without an outcome. */
   abandon(): void {
-    for (const { settle } of [...this.pending.values()].flat()) settle(undefined);
+    for (const create of this.all()) create.settle(undefined);
   }
 
   close(): void {
     clearInterval(this.timer);
   }
 
-  private async lookUp(): Promise<void> {
-    const late = this.queuedFor(LOOK_UP_AFTER_MS);
-    if (late.length === 0 || this.isLookingUp) return;
-    void this.queue.backlog.watch();
-    this.isLookingUp = true;
-    const ids = [...new Set(late.map(({ id }) => id))];
-    // Either store may be away: they then wait on.
-    await Promise.allSettled([this.lookUpStored(ids), this.lookUpFailed(ids)]);
-    this.isLookingUp = false;
-    for (const create of this.queuedFor(ADD_AGAIN_AFTER_MS)) void this.addAgain(create);
+  private all(): PendingCreate[] {
+    return [...this.pending.values()].flatMap((sameId) => [...sameId.values()].map(({ create }) => create));
   }
 
-  private queuedFor(ms: number): PendingCreate[] {
-    const since = Date.now() - ms;
-    return [...this.pending.values()].flat().filter(({ queuedAt = Infinity }) => queuedAt <= since);
+  private async lookUp(): Promise<void> {
+    const late = this.all().filter((create) => create.hasBeenSentFor(LOOK_UP_AFTER_MS));
+    if (late.length === 0 || this.isLookingUp) return;
+    this.isLookingUp = true;
+    void this.queue.backlog.watch();
+    for (let start = 0; start < late.length; start += LOOK_UP_AT_ONCE) {
+      const some = late.slice(start, start + LOOK_UP_AT_ONCE);
+      const ids = [...new Set(some.map(({ job }) => job.id))];
+      // Either store may be away: they then wait on.
+      await Promise.allSettled([this.lookUpStored(ids), this.lookUpQueued(some)]);
+    }
+    this.isLookingUp = false;
   }
 
   private async lookUpStored(ids: string[]): Promise<void> {
@@ -115,20 +137,21 @@ export class PendingCreates {
     }
   }
 
-  private async lookUpFailed(ids: string[]): Promise<void> {
-    for (const id of await this.queue.findFailed(ids)) this.settle(id, { kind: 'failed' });
+  /** Settles those that have failed, and queues again those that Redis has lost or never confirmed. */
+  private async lookUpQueued(creates: PendingCreate[]): Promise<void> {
+    const states = await this.queue.findStates(creates.map(({ job }) => job.id));
+    const missing = creates.filter((create, index) => {
+      if (states[index] === 'failed') this.settle(create.job.id, { kind: 'failed' });
+      return states[index] === 'missing' && (!create.isQueued || create.hasBeenSentFor(ADD_AGAIN_AFTER_MS));
+    });
+    creates.forEach((create, index) => {
+      if (states[index] === 'open') create.markQueued();
+    });
+    await Promise.all(missing.map((create) => this.addAgain(create)));
   }
 
   private async addAgain(create: PendingCreate): Promise<void> {
-    create.queuedAt = Date.now();
-    await create.addAgain?.();
+    create.markSent();
+    if ((await this.queue.add(create.job)) === 'queued') create.markQueued();
   }
-}
-
-function newPending(id: string, requestHash: string): PendingCreate {
-  let settle: PendingCreate['settle'] = () => undefined;
-  const outcome = new Promise<CreateOutcome | undefined>((resolve) => {
-    settle = resolve;
-  });
-  return { id, requestHash, outcome, settle, waiting: 0 };
 }

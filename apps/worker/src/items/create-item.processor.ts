@@ -2,7 +2,7 @@ import { UnrecoverableError, type Job } from 'bullmq';
 import { z } from 'zod';
 import { CREATE_JOB_VERSION, CreateJobSchema, type CreateJob, type CreateReply } from '@app/contracts';
 import type { CreatedItems, ItemCreator } from '@app/items';
-import type { BatchOutcomes, ReplyPublisher } from '@app/queue';
+import type { ReplyPublisher } from '@app/queue';
 import type { Logger } from '@app/runtime';
 import type { SearchIndexer } from './search-indexer.js';
 
@@ -24,11 +24,11 @@ export class CreateItemProcessor {
   ) {}
 
   /**
-   * Stores the items of the jobs together. Processing a job twice stores one item. What is wrong with one job is its
-   * outcome only: UnrecoverableError when its data is no create job, UnknownVersionError when it is of another version,
-   * an error of which `isDatabaseAway` is true when nobody can tell whether its item is stored.
+   * Stores the items of the jobs together. Processing a job twice stores one item. Returns an error for each job that is
+   * not done, and for that job only: UnrecoverableError when its data is no create job, UnknownVersionError when it is of
+   * another version, an error for which `isDatabaseAway` is true when it is unknown whether its item is stored.
    */
-  async process(jobs: readonly Job[]): Promise<BatchOutcomes> {
+  async process(jobs: readonly Job[]): Promise<(Error | undefined)[]> {
     const suspects = jobs.filter(isSuspect);
     const outcomes = await this.store(jobs.filter((job) => !isSuspect(job)));
     for (const job of suspects) outcomes.set(job, await this.storeAlone(job).catch((error: unknown) => error as Error));
@@ -54,7 +54,8 @@ export class CreateItemProcessor {
       if (create instanceof Error) outcomes.set(job, create);
       else creates.set(job, create);
     }
-    const created = await this.createMany([...creates.values()]).catch((error: unknown) => error as Error);
+    const ids = jobs.filter(isTakenAgain).map(({ id = '' }) => id);
+    const created = await this.createMany([...creates.values()], ids).catch((error: unknown) => error as Error);
     for (const [job, { id }] of creates) {
       const outcome = created instanceof Error ? created : created.get(id);
       outcomes.set(job, outcome instanceof Error ? outcome : undefined);
@@ -74,9 +75,19 @@ export class CreateItemProcessor {
     return outcome;
   }
 
-  private async createMany(creates: readonly CreateJob[]): Promise<CreatedItems> {
-    const isPutOff = this.indexer.putsOff(creates.length);
-    const outcomes = await this.indexer.giveWay(this.creator.createMany(creates, { isFindable: !isPutOff }));
+  /** @param takenAgain ids of which an earlier try may have stored the item: then nothing is derived again */
+  private async createMany(creates: readonly CreateJob[], takenAgain: readonly string[]): Promise<CreatedItems> {
+    const outcomes: CreatedItems = await this.creator.findCreated(takenAgain);
+    const open = creates.filter(({ id }) => !outcomes.has(id));
+    const isPutOff = this.indexer.putsOff(open.length);
+    const created = await this.indexer.giveWay(this.creator.createMany(open, { isFindable: !isPutOff }));
+    for (const [id, outcome] of created) outcomes.set(id, outcome);
+    if (isPutOff) this.indexer.add([...created].filter(([, outcome]) => !(outcome instanceof Error)).map(([id]) => id));
+    this.reply(creates, outcomes);
+    return outcomes;
+  }
+
+  private reply(creates: readonly CreateJob[], outcomes: CreatedItems): void {
     const replies = new Map<string, CreateReply[]>();
     for (const { id, replyTo, requestId } of creates) {
       const outcome = outcomes.get(id);
@@ -89,9 +100,11 @@ export class CreateItemProcessor {
     }
     // Not awaited: who waits for a reply that is lost finds the item in MongoDB.
     for (const [channel, created] of replies) void this.replies.publish(channel, created);
-    if (isPutOff) this.indexer.add([...replies.values()].flat().map(({ id }) => id));
-    return outcomes;
   }
+}
+
+function isTakenAgain({ attemptsStarted }: Job): boolean {
+  return attemptsStarted > 1;
 }
 
 function isSuspect({ stalledCounter }: Job): boolean {

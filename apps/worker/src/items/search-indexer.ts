@@ -36,13 +36,13 @@ export class SearchIndexer {
     this.creating++;
     return creates.finally(() => {
       this.creating--;
-      this.createdAt = Date.now();
+      this.createdAt = performance.now();
     });
   }
 
   /** Takes on items that are stored without search terms. */
   add(ids: readonly string[]): void {
-    const since = Date.now();
+    const since = performance.now();
     this.due.push(...ids.map((id) => ({ id, since })));
     this.running ??= this.run().finally(() => {
       this.running = undefined;
@@ -58,11 +58,11 @@ export class SearchIndexer {
 
   private async run(): Promise<void> {
     while (this.due.length > 0) {
-      while (!this.isItsTurn(Date.now())) await pause(LOOK_EVERY_MS);
+      while (!this.isItsTurn(performance.now())) await pause(LOOK_EVERY_MS);
       const batch = this.due.splice(0, BATCH).map(({ id }) => id);
       // What fails is left to the maintenance.
       if (batch.length > 0) await this.search.runFor(batch).catch(() => undefined);
-      this.indexedAt = Date.now();
+      this.indexedAt = performance.now();
     }
   }
 
