@@ -2,7 +2,7 @@ import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { APP_FILTER, APP_PIPE } from '@nestjs/core';
 import { Database, ItemRepository, ReferenceRepository, SchemaRepository } from '@app/database';
 import { connectRedis, CreateQueue, ReplySubscriber } from '@app/queue';
-import { HealthController, READINESS, provide, type ApiConfig, type Logger } from '@app/runtime';
+import { atMostEvery, HealthController, READINESS, provide, type ApiConfig, type Logger } from '@app/runtime';
 import { API_CONFIG } from './api-config.js';
 import { DocsController } from './docs/docs.controller.js';
 import { ApiReadiness } from './readiness.js';
@@ -16,13 +16,16 @@ import { InputPipe } from './orpc/input.pipe.js';
 /** Reads are answered, or refused with 503, within 2 s. */
 const READS = { serverSelectionMs: 1500, socketMs: 5000, readMs: 1800 };
 
+/** One line for all connections to Redis while it is away. */
+const REPORT_EVERY_MS = 5000;
+
 /** The only wiring of the API process. */
 @Module({})
 export class ApiModule {
   static with(config: ApiConfig, logger: Logger, errors: ErrorFilter): DynamicModule {
-    const report = (line: string): void => {
+    const report = atMostEvery(REPORT_EVERY_MS, (line: string) => {
       logger.warn(line);
-    };
+    });
     const providers: Provider[] = [
       { provide: API_CONFIG, useValue: config },
       { provide: Database, useFactory: () => new Database({ uri: config.mongodbUri, ...READS }) },

@@ -5,7 +5,7 @@ import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { checkMongodbUri, Database, SchemaRepository } from '@app/database';
 import { checkRedisUrl, ReplyPublisher, type RedisConnection } from '@app/queue';
-import { nestLogger, type Logger, type Stoppable, type WorkerConfig } from '@app/runtime';
+import { atMostEvery, nestLogger, type Logger, type Stoppable, type WorkerConfig } from '@app/runtime';
 import { CreateItemConsumer } from './items/create-item.consumer.js';
 import { SearchIndexer } from './items/search-indexer.js';
 import { MaintenanceScheduler } from './maintenance/maintenance.scheduler.js';
@@ -55,15 +55,14 @@ async function consume(app: INestApplication, logger: Logger, stopping: AbortSig
     logger.warn(line);
   });
   const schema = app.get(SchemaRepository);
-  let reportAt = 0;
+  const report = atMostEvery(REPORT_EVERY_MS, (indexes: string[]) => {
+    logger.warn({ indexes }, 'unique indexes missing, run setup; taking no jobs');
+  });
   for (;;) {
     const missing = await schema.missingIndexes().catch(() => null);
     if (stopping.aborted) return;
     if (missing?.unique.length === 0) break;
-    if (missing !== null && Date.now() >= reportAt) {
-      logger.warn({ indexes: missing.unique }, 'unique indexes missing, run setup; taking no jobs');
-      reportAt = Date.now() + REPORT_EVERY_MS;
-    }
+    if (missing !== null) report(missing.unique);
     await delay(LOOK_FOR_INDEXES_EVERY_MS, undefined, { signal: stopping }).catch(() => undefined);
   }
   // Not in order: what hangs would hang then too. Its jobs are taken over by other workers, or by its successor.

@@ -9,7 +9,7 @@ import {
 } from '@app/database';
 import { ItemCreator, SearchBackfill } from '@app/items';
 import { connectRedis, ReplyPublisher, type RedisConnection } from '@app/queue';
-import { HealthController, READINESS, provide, type Logger, type WorkerConfig } from '@app/runtime';
+import { atMostEvery, HealthController, READINESS, provide, type Logger, type WorkerConfig } from '@app/runtime';
 import { WorkerReadiness } from './readiness.js';
 import { CreateItemConsumer } from './items/create-item.consumer.js';
 import { CreateItemProcessor } from './items/create-item.processor.js';
@@ -22,13 +22,16 @@ const WRITES = { serverSelectionMs: 4000, socketMs: 8000 };
 /** Injection token of the connection on which BullMQ takes jobs. */
 export const WORKER_REDIS = Symbol('WorkerRedis');
 
+/** One line for all connections to Redis while it is away. */
+const REPORT_EVERY_MS = 5000;
+
 /** The only wiring of the worker process. */
 @Module({})
 export class WorkerModule {
   static with(config: WorkerConfig, logger: Logger): DynamicModule {
-    const report = (line: string): void => {
+    const report = atMostEvery(REPORT_EVERY_MS, (line: string) => {
       logger.warn(line);
-    };
+    });
     const providers: Provider[] = [
       { provide: Database, useFactory: () => new Database({ uri: config.mongodbUri, ...WRITES }) },
       { provide: WORKER_REDIS, useFactory: () => connectRedis(config.redisUrl, 'worker', report) },

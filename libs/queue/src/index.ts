@@ -1,6 +1,5 @@
 export type { BacklogLimits, BacklogReason, BacklogState } from './backlog.js';
 export * from './create-queue.js';
-export { cutByBytes } from './cut-by-bytes.js';
 export * from './job-worker.js';
 export * from './queue-settings.js';
 export * from './redis.js';

@@ -42,13 +42,15 @@ describe('the queue and the reply channel', () => {
     const source = { redis: connect(url, 'worker'), queue: CREATE_QUEUE, queuePrefix: 'test', concurrency: 1 };
     const worker = new JobWorker(
       source,
-      async (jobs) => {
-        for (const { id = '', data } of jobs) {
-          await publisher.publish((data as { replyTo: string }).replyTo, [{ id, outcome: { kind: 'failed' } }]);
-        }
-        return [];
+      {
+        process: async (jobs) => {
+          for (const { id = '', data } of jobs) {
+            await publisher.publish((data as { replyTo: string }).replyTo, [{ id, outcome: { kind: 'failed' } }]);
+          }
+          return [];
+        },
+        onFailed: () => undefined,
       },
-      () => undefined,
       pino({ level: 'silent' }),
     );
     worker.start();

@@ -35,20 +35,18 @@ const ROLES: Record<RedisRole, RedisOptions> = {
 };
 
 /**
- * Opens a connection that reconnects by itself for as long as it takes. `report` gets at most one line every few
- * seconds while Redis is away, however many connections report to it.
+ * Opens a connection that reconnects by itself for as long as it takes. `report` gets a line for each error meanwhile.
  *
  * @throws ConfigError when the URL is not valid
  */
 export function connectRedis(url: string, role: RedisRole, report: (line: string) => void): RedisConnection {
   const redis = open(url, { ...SOCKET, ...ROLES[role], retryStrategy });
-  redis.on('error', (error: Error) => {
-    reportOutage(error, report);
-  });
-  // A cluster whose other nodes are there reports the loss of one by this event only.
-  redis.on('node error', (error: Error) => {
-    reportOutage(error, report);
-  });
+  // A cluster whose other nodes are there reports the loss of one by the second of these only.
+  for (const event of ['error', 'node error'] as const) {
+    redis.on(event, (error: Error) => {
+      report(`Redis is away, trying again: ${reasonOf(error)}`);
+    });
+  }
   if (role !== 'producer') watchForSilence(redis);
   return redis;
 }
@@ -122,14 +120,7 @@ const FAIL_FAST: ClusterOptions = {
 /** As Redis says it, or as it wraps, before version 7, what a script is told. */
 const READONLY = /(?:^| -)READONLY\b/;
 
-const REPORT_EVERY_MS = 5000;
-const reportAgainAt = new WeakMap<(line: string) => void, number>();
-
-function reportOutage(error: Error, report: (line: string) => void): void {
-  const now = performance.now();
-  if (now < (reportAgainAt.get(report) ?? 0)) return;
-  reportAgainAt.set(report, now + REPORT_EVERY_MS);
-  // A refused connection to a name with several addresses has a code and no message.
-  const reason = error.message === '' && 'code' in error ? String(error.code) : error.message;
-  report(`Redis is away, trying again: ${reason}`);
+/** A refused connection to a name with several addresses has a code and no message. */
+function reasonOf(error: Error): string {
+  return error.message === '' && 'code' in error ? String(error.code) : error.message;
 }

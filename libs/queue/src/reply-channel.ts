@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CreateReply } from '@app/contracts';
-import { cutByBytes } from './cut-by-bytes.js';
+import { cutByBytes } from '@app/runtime';
 import { keyPrefix } from './queue-settings.js';
 import type { RedisConnection } from './redis.js';
 

@@ -1,7 +1,7 @@
 import type { CreateJob, CreateOutcome, SitelessItem } from '@app/contracts';
 import { toSitelessItem, type ItemRecord, type ItemRepository } from '@app/database';
 import type { CreateQueue, NewJob, ReplySubscriber } from '@app/queue';
-import { EXPIRED, Limiter } from './limiter.js';
+import { EXPIRED, Limiter, settledBy, settledWithin } from '@app/runtime';
 import { PendingCreates, type PendingCreate } from './pending-creates.js';
 
 /** What the gateway adds to a job itself is left out. */
@@ -189,22 +189,4 @@ function toGatewayOutcome(
   { isSame }: CreateTerms,
 ): GatewayOutcome {
   return isSame(requestHash) ? { kind: 'created', item, isReplay: false } : { kind: 'conflict' };
-}
-
-function settledBy<T>(deadline: number, promise: Promise<T>, gone?: Promise<void>): Promise<T | undefined> {
-  return settledWithin(Math.max(0, deadline - performance.now()), promise, gone);
-}
-
-/** What a promise settles with, or undefined when it takes longer or nobody wants it any more. */
-function settledWithin<T>(ms: number, promise: Promise<T>, gone?: Promise<void>): Promise<T | undefined> {
-  return new Promise((resolve, reject) => {
-    const giveUp = (): void => {
-      resolve(undefined);
-    };
-    const timer = setTimeout(giveUp, ms);
-    void gone?.then(giveUp);
-    promise.then(resolve, reject).finally(() => {
-      clearTimeout(timer);
-    });
-  });
 }

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Job } from 'bullmq';
 import { isDatabaseAway, type Database } from '@app/database';
-import { CREATE_QUEUE, JobWorker, type BatchOutcomes, type JobOutcome, type RedisConnection } from '@app/queue';
+import { CREATE_QUEUE, JobWorker, type JobOutcome, type RedisConnection } from '@app/queue';
 import type { Logger, WorkerConfig } from '@app/runtime';
 import { UnknownVersionError, type CreateItemProcessor } from './create-item.processor.js';
 
@@ -26,14 +25,16 @@ export class CreateItemConsumer {
   constructor(
     redis: RedisConnection,
     { concurrency, queuePrefix }: Pick<WorkerConfig, 'concurrency' | 'queuePrefix'>,
-    private readonly processor: CreateItemProcessor,
+    processor: CreateItemProcessor,
     private readonly database: Database,
     private readonly logger: Logger,
   ) {
     this.worker = new JobWorker(
       { redis, queue: CREATE_QUEUE, queuePrefix, concurrency },
-      (jobs) => this.process(jobs),
-      (job, error) => void this.processor.giveUp(job, error.message),
+      {
+        process: async (jobs) => (await processor.process(jobs)).map((error) => this.toOutcome(error)),
+        onFailed: (job, error) => void processor.giveUp(job, error.message),
+      },
       logger,
     );
   }
@@ -59,11 +60,6 @@ export class CreateItemConsumer {
     if ((await Promise.race([closed, late])) || this.worker.jobsInHand === 0) return;
     this.logger.warn({ jobs }, 'giving unfinished jobs back');
     await Promise.race([this.worker.giveBack(), delay(GIVE_BACK_WITHIN_MS, undefined, { ref: false })]);
-  }
-
-  private async process(jobs: readonly Job[]): Promise<BatchOutcomes> {
-    const errors = await this.processor.process(jobs);
-    return errors.map((error) => this.toOutcome(error));
   }
 
   private toOutcome(error: Error | undefined): JobOutcome {

@@ -1,0 +1,18 @@
+/** Returns what a promise settles with, or undefined after `ms`, or once `gone` settles: nobody wants it any more. */
+export function settledWithin<T>(ms: number, promise: Promise<T>, gone?: Promise<void>): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => {
+      resolve(undefined);
+    };
+    const timer = setTimeout(giveUp, Math.max(0, ms));
+    void gone?.then(giveUp);
+    promise.then(resolve, reject).finally(() => {
+      clearTimeout(timer);
+    });
+  });
+}
+
+/** Does the same at a moment in ms of `performance.now()`. */
+export function settledBy<T>(deadline: number, promise: Promise<T>, gone?: Promise<void>): Promise<T | undefined> {
+  return settledWithin(deadline - performance.now(), promise, gone);
+}
