@@ -2,6 +2,10 @@ import { burst } from './burst.mjs';
 import { interleave } from './rounds.mjs';
 import { faster, slower } from './rows.mjs';
 
+const EVERYBODY = ['service', 'direct', 'tutorial', 'floor'];
+const PAIR = ['service', 'direct'];
+const TREES = ['service', 'other'];
+
 /**
  * What a group of rows works with.
  * @typedef {object} Bench
@@ -13,23 +17,27 @@ import { faster, slower } from './rows.mjs';
  */
 
 /**
- * The rows of the benchmark in groups that are measured together.
- * @type {Record<string, (bench: Bench) => Promise<import('./rows.mjs').Row[]>>}
+ * The rows of the benchmark in groups that are measured together, and the subjects that each needs.
+ * @type {Record<string, {subjects: string[], measure: (bench: Bench) => Promise<import('./rows.mjs').Row[]>}>}
  */
 export const GROUPS = {
-  'creates-64': (bench) => creates(bench, 64),
-  'creates-256': (bench) => creates(bench, 256),
-  'always-64': (bench) => flushedAlways(bench, 64),
-  'always-256': (bench) => flushedAlways(bench, 256),
-  burst,
-  single,
+  'creates-64': { subjects: EVERYBODY, measure: (bench) => creates(bench, 64) },
+  'creates-256': { subjects: EVERYBODY, measure: (bench) => creates(bench, 256) },
+  'always-64': { subjects: PAIR, measure: (bench) => flushedAlways(bench, 64) },
+  'always-256': { subjects: PAIR, measure: (bench) => flushedAlways(bench, 256) },
+  burst: { subjects: PAIR, measure: burst },
+  single: { subjects: PAIR, measure: single },
+};
+
+/** Groups that compare two trees of the service: only with `--against`. */
+export const TREE_GROUPS = {
+  'against-64': { subjects: TREES, measure: (bench) => trees(bench, 64) },
+  'against-256': { subjects: TREES, measure: (bench) => trees(bench, 256) },
 };
 
 async function creates(bench, connections) {
-  const results = await steadily(bench, ['service', 'direct', 'tutorial', 'floor'], connections);
-  for (const [name, rounds] of Object.entries(results)) {
-    bench.loads.push({ connections, title: bench.subjects[name].title, rounds });
-  }
+  const results = await steadily(bench, EVERYBODY, connections);
+  keepLoads(bench, connections, results);
   const figure = (peer) => `creates/s, ${connections} connections, against ${bench.subjects[peer].title}`;
   return [
     faster(results, 'direct', { figure: figure('direct'), must: 2.2, aim: 4 }),
@@ -40,16 +48,32 @@ async function creates(bench, connections) {
   ];
 }
 
+async function trees(bench, connections) {
+  const results = await steadily(bench, TREES, connections);
+  keepLoads(bench, connections, results);
+  const figure = `creates/s, ${connections} connections, against the other tree`;
+  return [
+    faster(results, 'other', { figure, must: 0.95, aim: 1 }),
+    faster(results, 'other', { figure: `${figure}, until search finds them all` }, untilIndexed),
+  ];
+}
+
+function keepLoads({ loads, subjects }, connections, results) {
+  for (const [name, rounds] of Object.entries(results)) {
+    loads.push({ connections, title: subjects[name].title, rounds });
+  }
+}
+
 async function flushedAlways(bench, connections) {
   await bench.databases.appendFsync('always');
-  const results = await steadily(bench, ['service', 'direct'], connections);
+  const results = await steadily(bench, PAIR, connections);
   await bench.databases.appendFsync('everysec');
   const figure = `creates/s, ${connections} connections, \`appendfsync always\`, against (a)`;
   return [faster(results, 'direct', { figure, must: 1.2, aim: 2 })];
 }
 
 async function single(bench) {
-  const results = await steadily(bench, ['service', 'direct'], 1, bench.size.singleMs);
+  const results = await steadily(bench, PAIR, 1, bench.size.singleMs);
   return [slower(results, p50, { figure: 'p50, 1 connection, against (a)', must: 1.5, aim: 1 })];
 }
 
