@@ -2,9 +2,9 @@
 // [--rounds N] [--against DIR]`, and `http`, `read`, `scale` and `soak` with [--quick]. What is being done goes to stderr, the tables
 // for the README to stdout; a missed "must" is exit code 1.
 //
-//   --quick       fewer and shorter rounds, and fewer items: under two minutes instead of ten and more, and noisier
-//   --only        one group of rows, may be repeated: creates-64, creates-256, always-64, always-256, burst, single;
-//                 with --against also against-64, against-256
+//   --quick       fewer and shorter rounds, and fewer items: some three minutes instead of fourteen, and noisier
+//   --only        one group of rows, may be repeated: creates-64, creates-256, always-64, always-256, unknown,
+//                 burst, burst-10000, deadlines, single; with --against also against-64, against-256
 //   --keyed       every create of every load has an Idempotency-Key
 //   --rounds N    interleaved rounds of steady loads, instead of 5 (3 with --quick)
 //   --against DIR creates/s against another checkout of the service, which must be built, measured in the same rounds
