@@ -2,7 +2,13 @@ import eslint from '@eslint/js';
 import jest from 'eslint-plugin-jest';
 import tseslint from 'typescript-eslint';
 
-const TESTS = ['**/*.spec.ts', '**/*.int-spec.ts', '**/*.e2e-spec.{ts,mts}', '**/*.fault-spec.ts'];
+const TESTS = [
+  '**/*.spec.ts',
+  '**/*.int-spec.ts',
+  '**/*.e2e-spec.{ts,mts}',
+  '**/*.fault-spec.ts',
+  '**/*.abuse-spec.ts',
+];
 
 export default tseslint.config(
   { ignores: ['dist/', 'node_modules/', '.local/'] },

@@ -20,6 +20,7 @@ export default {
     project('unit', ['<rootDir>/{apps,libs}/**/*.spec.ts']),
     project('integration', ['<rootDir>/{apps,libs}/**/*.int-spec.ts']),
     project('system', ['<rootDir>/test/**/*.e2e-spec.{ts,mts}']),
+    project('abuse', ['<rootDir>/test/**/*.abuse-spec.ts']),
     project('faults', ['<rootDir>/test/**/*.fault-spec.ts']),
   ],
 };

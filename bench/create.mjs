@@ -1,45 +1,65 @@
+import { existsSync } from 'node:fs';
 import { loadavg } from 'node:os';
+import { join, resolve } from 'node:path';
 import { StepError } from '../tools/steps.mjs';
-import { GROUPS } from './create-groups.mjs';
+import { GROUPS, TREE_GROUPS } from './create-groups.mjs';
 import { Databases } from './databases.mjs';
 import { Meter } from './meter.mjs';
 import { absolutesTable, figuresTable, machine } from './report.mjs';
 import { isMet } from './rows.mjs';
 import { startSubjects } from './subjects.mjs';
 
-export const FULL = { rounds: 5, warmUpMs: 1000, ms: 4000, singleMs: 2000, bursts: 9, idleMs: 4000, heatMs: 5000 };
-export const QUICK = { rounds: 3, warmUpMs: 300, ms: 1000, singleMs: 600, bursts: 1, idleMs: 2000, heatMs: 3000 };
+export const FULL = {
+  rounds: 5,
+  warmUpMs: 1000,
+  ms: 4000,
+  singleMs: 2000,
+  bursts: 9,
+  largeBursts: 3,
+  idleMs: 4000,
+  heatMs: 5000,
+};
+export const QUICK = {
+  rounds: 3,
+  warmUpMs: 300,
+  ms: 1000,
+  singleMs: 600,
+  bursts: 1,
+  largeBursts: 1,
+  idleMs: 2000,
+  heatMs: 3000,
+};
 
 /**
- * How creating through the queue compares with what a team would write instead.
+ * How creating through the queue compares with what a team would write instead, or with another tree of the service.
  * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
- * @param {{quick: boolean, only: string[], keyed: boolean, 'lean-peers': boolean}} options
+ * @param {{quick: boolean, only: string[], keyed: boolean, rounds?: string, against?: string}} options
  * @returns {Promise<{text: string, passed: boolean}>} Markdown, and whether every "must" is met
  */
-export async function runBenchmark(launcher, { quick, only, keyed, 'lean-peers': leanPeers }) {
-  const names = only.length > 0 ? only : Object.keys(GROUPS);
-  const unknown = names.find((name) => !Object.hasOwn(GROUPS, name));
-  if (unknown) throw new StepError(`No row ${unknown}; there are: ${Object.keys(GROUPS).join(', ')}`);
-
+export async function runBenchmark(launcher, { quick, only, keyed, rounds, against: folder }) {
+  const against = folder && resolve(folder);
+  const groups = chosenGroups(only, against);
+  const size = sizeOf(quick, rounds);
   const [loadBefore] = loadavg();
-  const size = quick ? QUICK : FULL;
   const databases = await Databases.start(launcher);
   const versions = await databases.versions();
-  const subjects = await startSubjects(launcher, databases, { leanPeers });
+  const names = Object.values(groups).flatMap((group) => group.subjects);
+  const subjects = await startSubjects(launcher, databases, names, { against });
   const meter = new Meter(launcher, databases, { keyed });
   const bench = { databases, subjects, meter, size, loads: [] };
 
   const rows = [];
   await launcher.steps.run('warm-up', () => warmUp(bench));
-  for (const name of names) rows.push(...(await launcher.steps.run(name, () => GROUPS[name](bench))));
+  for (const [name, { measure }] of Object.entries(groups)) {
+    rows.push(...(await launcher.steps.run(name, () => measure(bench))));
+  }
   await databases.close();
 
   const notes = [
     `${size.rounds} interleaved rounds of ${size.ms / 1000} s (${size.bursts} of the burst); a ratio is taken in each round.`,
     keyed ? 'Every create had an Idempotency-Key.' : 'No create had an Idempotency-Key.',
-    leanPeers
-      ? 'The peers have no search and no indexes but the unique ones.'
-      : 'The peers store the same fields with the same indexes.',
+    'The peers store the same fields with the same indexes, but for the one without search: it has the unique ones only.',
+    ...(against ? [`The other tree: ${against}.`] : []),
     `Load average before: ${loadBefore.toFixed(1)}; the load generator took ${generatorCost(meter)} of CPU a request.`,
   ];
   const warnings = [...meter.problems.map((problem) => `**${problem}**`), ...meter.remarks];
@@ -47,6 +67,25 @@ export async function runBenchmark(launcher, { quick, only, keyed, 'lean-peers':
   const list = warnings.map((sentence) => `- ${sentence}`).join('\n');
   const text = [`${machine(versions)}.`, notes.join(' '), ...tables, list].filter(Boolean).join('\n\n');
   return { text, passed: rows.every(isMet) && meter.problems.length === 0 };
+}
+
+function chosenGroups(only, against) {
+  if (against !== undefined && !existsSync(join(against, 'dist', 'apps', 'api', 'src', 'main.js'))) {
+    throw new StepError(`${against} is not a built checkout`, { hint: 'run `npm run build` there' });
+  }
+  const groups = { ...GROUPS, ...(against === undefined ? {} : TREE_GROUPS) };
+  const names = only.length > 0 ? only : Object.keys(groups);
+  const unknown = names.find((name) => !Object.hasOwn(groups, name));
+  if (Object.hasOwn(TREE_GROUPS, unknown ?? '')) throw new StepError(`${unknown} needs --against DIR`);
+  if (unknown) throw new StepError(`No row ${unknown}; there are: ${Object.keys(groups).join(', ')}`);
+  return Object.fromEntries(names.map((name) => [name, groups[name]]));
+}
+
+function sizeOf(quick, rounds) {
+  const size = quick ? QUICK : FULL;
+  if (rounds === undefined) return size;
+  if (!/^[1-9]\d?$/.test(rounds)) throw new StepError('--rounds must be a whole number from 1 to 99');
+  return { ...size, rounds: Number(rounds) };
 }
 
 /** The first seconds of a process, until V8 has compiled it and its caches are filled, are nobody's speed. */

@@ -86,7 +86,8 @@ export class Meter {
     const { 200: created = 0, 503: refused = 0, ...others } = answers;
     const open = sum(others);
     let stored = (await subject.countItems()) - countBefore;
-    if (stored !== created) {
+    // What was left open may be stored yet, and must not count as the next load's.
+    if (stored !== created || open > 0) {
       await delay(RECOUNT_MS);
       stored = (await subject.countItems()) - countBefore;
     }

@@ -1,11 +1,13 @@
 // The project's own benchmarks, from a bare checkout: `npm run bench -- create [--quick] [--only ROW]… [--keyed]
-// [--lean-peers]`, and `http`, `read`, `scale` and `soak` with [--quick]. What is being done goes to stderr, the tables
+// [--rounds N] [--against DIR]`, and `http`, `read`, `scale` and `soak` with [--quick]. What is being done goes to stderr, the tables
 // for the README to stdout; a missed "must" is exit code 1.
 //
-//   --quick       fewer and shorter rounds, and fewer items: under two minutes instead of ten and more, and noisier
-//   --only        one group of rows, may be repeated: creates-64, creates-256, always-64, always-256, burst, single
+//   --quick       fewer and shorter rounds, and fewer items: some three minutes instead of fourteen, and noisier
+//   --only        one group of rows, may be repeated: creates-64, creates-256, always-64, always-256, unknown,
+//                 burst, burst-10000, deadlines, single; with --against also against-64, against-256
 //   --keyed       every create of every load has an Idempotency-Key
-//   --lean-peers  peers without search: they neither derive nor index search terms, and have unique indexes only
+//   --rounds N    interleaved rounds of steady loads, instead of 5 (3 with --quick)
+//   --against DIR creates/s against another checkout of the service, which must be built, measured in the same rounds
 //   --data DIR    read and scale: a folder for MongoDB's data, which stays; the next run finds in it what this one has
 //                 loaded, which for scale's million items takes most of the time
 import '../tools/node-version.mjs';
@@ -41,7 +43,8 @@ function readArguments() {
         quick: { type: 'boolean', default: false },
         only: { type: 'string', multiple: true, default: [] },
         keyed: { type: 'boolean', default: false },
-        'lean-peers': { type: 'boolean', default: false },
+        rounds: { type: 'string' },
+        against: { type: 'string' },
         data: { type: 'string' },
       },
     });

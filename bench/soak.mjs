@@ -20,7 +20,7 @@ const MAY_GROW = 1.15;
 export async function runBenchmark(launcher, { quick }) {
   const databases = await Databases.start(launcher);
   const versions = await databases.versions();
-  const { service } = await startSubjects(launcher, databases, { leanPeers: false });
+  const { service } = await startSubjects(launcher, databases, ['service']);
   const meter = new Meter(launcher, databases, { keyed: true });
   const slices = [];
   for (let left = ((quick ? QUICK_MINUTES : MINUTES) * 60_000) / SLICE_MS; left > 0; left -= 1) {

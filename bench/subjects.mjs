@@ -1,4 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert';
+import { ROOT } from '../tools/checkout/root.mjs';
 import { anyFreePort } from '../tools/processes/ports.mjs';
 import { runCommand, startService } from '../tools/start/services.mjs';
 import { exampleBody, REFERENCES } from './load/requests.mjs';
@@ -19,38 +20,59 @@ const CREATED = /^road-bike-the-first-one-\d+$/;
  * @property {() => Promise<number>} countUnindexed how many of them search does not find yet
  */
 
+/** What can be measured, in the order of the tables: the title and, of a peer, its processes. */
+const SUBJECTS = {
+  service: { title: 'this service' },
+  other: { title: 'the other tree' },
+  direct: { title: '(a) direct', files: { api: 'direct' } },
+  lean: { title: '(a) without search', files: { api: 'direct' }, isLean: true },
+  tutorial: { title: '(b) tutorial pair', files: { worker: 'tutorial-worker', api: 'tutorial-api' } },
+  floor: { title: '(c) node:http + driver', files: { api: 'floor' } },
+};
+
 /**
- * Starts the service and its peers, each with one item, created and looked at.
+ * Starts subjects, each with one item, created and looked at.
+ * @template {keyof typeof SUBJECTS} Name
  * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
  * @param {import('./databases.mjs').Databases} databases
- * @param {{leanPeers: boolean}} options
- * @returns {Promise<Record<'service' | 'direct' | 'tutorial' | 'floor', Subject>>}
+ * @param {Name[]} names
+ * @param {{against?: string}} [options] the built checkout that is `other`
+ * @returns {Promise<Record<Name, Subject>>}
  */
-export async function startSubjects(launcher, databases, { leanPeers }) {
+export async function startSubjects(launcher, databases, names, { against } = {}) {
   const folder = await compilePeers(launcher);
-  const peer = (files) => ({
-    prepare: (env, db) => (leanPeers ? createUniqueIndexes(db) : runCommand(launcher, 'setup', env)),
-    start: async (env) => {
-      const pids = {};
-      for (const [name, file] of Object.entries(files)) pids[name] = await startPeer(launcher, folder, file, env);
-      return pids;
-    },
-  });
-  const service = {
-    prepare: (env) => runCommand(launcher, 'setup', env),
-    start: (env) => startBoth(launcher, env),
-  };
-  const start = (name, title, how) => startSubject(databases, name, title, { ...how, leanPeers });
+  const subjects = {};
+  for (const name of Object.keys(SUBJECTS).filter((known) => names.includes(known))) {
+    const { files } = SUBJECTS[name];
+    const how = files ? peer(launcher, folder, SUBJECTS[name]) : tree(launcher, name === 'other' ? against : ROOT);
+    subjects[name] = await startSubject(databases, name, how);
+  }
+  return subjects;
+}
+
+/** The service as it is built in a checkout, set up by the command of that checkout. */
+function tree(launcher, root) {
   return {
-    service: await start('service', 'this service', service),
-    direct: await start('direct', '(a) direct', peer({ api: 'direct' })),
-    tutorial: await start('tutorial', '(b) tutorial pair', peer({ worker: 'tutorial-worker', api: 'tutorial-api' })),
-    floor: await start('floor', '(c) node:http + driver', peer({ api: 'floor' })),
+    prepare: (env) => runCommand(launcher, 'setup', env, root),
+    start: (env) => startBoth(launcher, env, root),
   };
 }
 
-async function startSubject(databases, name, title, { prepare, start, leanPeers }) {
-  const env = { ...(await environment(databases, name)), PEER_SEARCH: leanPeers ? 'off' : 'on' };
+/** A lean peer has no search: it neither derives nor indexes search terms, and has the unique indexes only. */
+function peer(launcher, folder, { files, isLean = false }) {
+  return {
+    prepare: (env, db) => (isLean ? createUniqueIndexes(db) : runCommand(launcher, 'setup', env)),
+    start: async (env) => {
+      const pids = {};
+      const peerEnv = { ...env, PEER_SEARCH: isLean ? 'off' : 'on' };
+      for (const [name, file] of Object.entries(files)) pids[name] = await startPeer(launcher, folder, file, peerEnv);
+      return pids;
+    },
+  };
+}
+
+async function startSubject(databases, name, { prepare, start }) {
+  const env = await environment(databases, name);
   const port = Number(env.PORT);
   const db = databases.db(name);
   await insertReferences(db);
@@ -60,7 +82,7 @@ async function startSubject(databases, name, title, { prepare, start, leanPeers 
   const items = db.collection('items');
   const countItems = () => items.countDocuments();
   const countUnindexed = () => items.countDocuments({ searchVersion: null });
-  return { name, title, port, pids, itemId, countItems, countUnindexed };
+  return { name, title: SUBJECTS[name].title, port, pids, itemId, countItems, countUnindexed };
 }
 
 /** What the processes of a subject are told: free ports, and its own database and queue. */
@@ -78,10 +100,10 @@ export async function environment(databases, name) {
   };
 }
 
-/** The service's worker and API; answers their process numbers. */
-export async function startBoth(launcher, env) {
-  await startService(launcher, 'worker', Number(env.WORKER_PORT), env);
-  await startService(launcher, 'api', Number(env.PORT), env);
+/** The service's worker and API, of this checkout or of another; answers their process numbers. */
+export async function startBoth(launcher, env, root = ROOT) {
+  await startService(launcher, 'worker', Number(env.WORKER_PORT), env, root);
+  await startService(launcher, 'api', Number(env.PORT), env, root);
   const pidOf = (name) => launcher.targets.findLast((target) => target.name === name).pid;
   return { api: pidOf('api'), worker: pidOf('worker') };
 }

@@ -13,7 +13,7 @@ import { Steps } from './steps.mjs';
 
 const JEST = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
 const INTERRUPTED = 130;
-/** What runs when nothing else is said: `faults` takes minutes. */
+/** What runs when nothing else is said: `abuse` and `faults` take minutes. */
 const PROJECTS = ['--selectProjects', 'unit', 'integration', 'system'];
 
 const [first, ...rest] = process.argv.slice(2);

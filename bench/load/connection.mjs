@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 
 const HEAD_END = '\r\n\r\n';
@@ -23,12 +24,18 @@ export class Connection {
     this.#port = port;
   }
 
+  /** Opens the connection before there is anything to send; one that cannot be opened fails with its first request. */
+  async open() {
+    this.#socket ??= this.#connect();
+    await once(this.#socket, 'connect').catch(() => undefined);
+  }
+
   /**
    * @param {Buffer} request
    * @returns {Promise<Answer>} rejects when the connection ends first, or nothing comes for half a minute
    */
   send(request) {
-    this.#socket ??= this.#open();
+    this.#socket ??= this.#connect();
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
       this.#socket.write(request);
@@ -39,7 +46,7 @@ export class Connection {
     this.#socket?.destroy();
   }
 
-  #open() {
+  #connect() {
     const socket = connect({ host: '127.0.0.1', port: this.#port, noDelay: true });
     socket.setTimeout(ANSWER_MS, () => socket.destroy(new Error('no answer')));
     socket.on('data', (chunk) => this.#read(chunk));

@@ -12,8 +12,10 @@ import { Tally } from './tally.mjs';
  * @typedef {object} Spec
  * @property {number} port
  * @property {boolean} [keyed] whether creates have an Idempotency-Key
+ * @property {number} [waitS] how long creates say that they wait
+ * @property {boolean} [isUnknown] whether no create has a brand or a condition that exists
  * @property {{connections: number, warmUpMs: number, ms: number}} [steady] creates in a closed loop
- * @property {{connections: number, rate: number, count: number}} [burst] creates in an open loop
+ * @property {{connections: number, rate?: number, count: number}} [burst] creates in an open loop, all at once without a rate
  * @property {{id: string, connections: number, warmUpMs: number, ms: number}} [readLoop] getById in a closed loop
  * @property {{file: string, connections: number, warmUpMs: number, ms: number}} [prepared] requests in a closed loop, drawn
  *   from the operation and inputs in a file of JSON: too many for a command line
@@ -55,7 +57,7 @@ async function steady({ connections, warmUpMs, ms }, requests) {
   return tally.report();
 }
 
-async function burst({ connections, rate, count }) {
+async function burst({ connections, rate = Infinity, count }) {
   const tally = new Tally({ measureFrom: performance.now() });
   await openLoop(port, { connections, rate, count, next, tally });
   return tally.report();

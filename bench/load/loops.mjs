@@ -19,13 +19,15 @@ export async function closedLoop(port, { connections, next, tally }) {
 
 /**
  * Open loop: requests fall due at a steady rate whether or not the server keeps up, and go out over whichever connection
- * is free. Their time runs from when they were due: a server that stalls cannot hide behind a client that waits.
+ * is free. Their time runs from when they were due: a server that stalls cannot hide behind a client that waits. The
+ * connections are open before: a thousand that are opened at once may each wait a second for a lost SYN.
  * @param {number} port
  * @param {{connections: number, rate: number, count?: number, until?: Promise<unknown>, next: () => Buffer,
  *   tally: import('./tally.mjs').Tally}} options ends after `count` requests, or once `until` has settled
  */
 export async function openLoop(port, { connections, rate, count = Infinity, until, next, tally }) {
   const clients = connectionsTo(port, connections);
+  for (const client of clients) await client.open();
   const begin = performance.now();
   let sent = 0;
   let ended = false;

@@ -15,6 +15,8 @@ const SENTENCES = [
 const TEXTS = 500;
 const BRANDS = 50;
 const CONDITIONS = 5;
+/** From here on no collection has one. */
+const UNKNOWN = 1_000_000;
 
 /** How many brands and conditions have to exist for every item to find its own. */
 export const REFERENCES = { brands: BRANDS, conditions: CONDITIONS };
@@ -22,18 +24,20 @@ export const REFERENCES = { brands: BRANDS, conditions: CONDITIONS };
 /**
  * An endless supply of create requests, about 900 bytes each, no two with the same name.
  * @param {number} port
- * @param {{keyed?: boolean}} [options] whether each has an Idempotency-Key
+ * @param {{keyed?: boolean, waitS?: number, isUnknown?: boolean}} [options] whether each has an Idempotency-Key, how long it
+ *   says that it waits for its item, and whether its brand and its condition exist nowhere
  * @returns {() => Buffer}
  */
-export function createRequests(port, { keyed = false } = {}) {
+export function createRequests(port, { keyed = false, waitS, isUnknown = false } = {}) {
   const run = randomUUID().slice(0, 8);
-  const bodies = Array.from({ length: TEXTS }, (_, index) => bodyAfterName(index));
+  const bodies = Array.from({ length: TEXTS }, (_, index) => bodyAfterName(index, isUnknown));
+  const prefer = waitS === undefined ? '' : `Prefer: wait=${waitS}\r\n`;
   let count = 0;
   return () => {
     count += 1;
     const name = `${pick(NAMES, count)} ${pick(TRAITS, count * 7)} ${run} ${count}`;
     const key = keyed ? `Idempotency-Key: ${randomUUID()}\r\n` : '';
-    return post(port, 'create', `{"name":"${name}",${pick(bodies, count)}`, key);
+    return post(port, 'create', `{"name":"${name}",${pick(bodies, count)}`, `${prefer}${key}`);
   };
 }
 
@@ -64,15 +68,15 @@ export function exampleBody() {
   return JSON.parse(`{"name":"Road bike, the first one",${bodyAfterName(0)}`);
 }
 
-function bodyAfterName(index) {
+function bodyAfterName(index, isUnknown = false) {
   const images = [1, 2, 3].map((number) => `https://images.example.com/items/${index}/photo-${number}.jpg`);
   const body = {
     description: [0, 1, 2, 3].map((step) => pick(SENTENCES, index * 5 + step * (1 + (index % 7)))).join(' '),
     price: 5 + ((index * 37) % 900) + 0.5,
     categoryId: String(1 + (index % 20)),
     stock: 1 + (index % 3),
-    brandId: 1 + (index % BRANDS),
-    conditionId: 1 + (index % CONDITIONS),
+    brandId: isUnknown ? UNKNOWN + index : 1 + (index % BRANDS),
+    conditionId: isUnknown ? UNKNOWN + index : 1 + (index % CONDITIONS),
     isFeatured: false,
     images,
     photos: images.map((url, position) => ({ url, position, width: 1600, height: 1200 })),

@@ -11,10 +11,11 @@ const ANSWER_MS = 2000;
  * @param {import('../processes/launcher.mjs').Launcher} launcher
  * @param {string} name of the command in apps/cli
  * @param {NodeJS.ProcessEnv} env
+ * @param {string} [root] of the checkout whose command it is
  */
-export async function runCommand(launcher, name, env) {
-  const script = join(ROOT, 'dist', 'apps', 'cli', 'src', `${name}.js`);
-  const options = { name, env, cwd: ROOT, onLine: prefixed(launcher, name) };
+export async function runCommand(launcher, name, env, root = ROOT) {
+  const script = join(root, 'dist', 'apps', 'cli', 'src', `${name}.js`);
+  const options = { name, env, cwd: root, onLine: prefixed(launcher, name) };
   await launcher.run(process.execPath, [script], options).catch((error) => {
     throw new StepError(error.message, { hint: `its lines above, marked [${name}], say why` });
   });
@@ -26,10 +27,11 @@ export async function runCommand(launcher, name, env) {
  * @param {'api' | 'worker'} name
  * @param {number} port where it tells about its health
  * @param {NodeJS.ProcessEnv} env
+ * @param {string} [root] of the checkout whose process it is
  */
-export async function startService(launcher, name, port, env) {
-  const options = { env, cwd: ROOT, onLine: prefixed(launcher, name) };
-  const child = launcher.start(name, process.execPath, serviceArguments(name), options);
+export async function startService(launcher, name, port, env, root = ROOT) {
+  const options = { env, cwd: root, onLine: prefixed(launcher, name) };
+  const child = launcher.start(name, process.execPath, serviceArguments(name, root), options);
   await untilReady(child, () => isReady(port));
   launcher.watch(child);
 }
@@ -37,10 +39,11 @@ export async function startService(launcher, name, port, env) {
 /**
  * What `npm run start:api` or `start:worker` gives to Node.js.
  * @param {'api' | 'worker'} name
+ * @param {string} [root] of the checkout
  * @returns {string[]}
  */
-export function serviceArguments(name) {
-  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+export function serviceArguments(name, root = ROOT) {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const [, , ...rest] = scripts[`start:${name}`].split(' ');
   return rest;
 }

@@ -1,0 +1,47 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { interleave } from './rounds.mjs';
+
+const WAIT_S = 3;
+const CREATES = { connections: 1000, count: 1000 };
+const READS_PER_SECOND = 200;
+const STABLE_MS = 1000;
+
+/**
+ * A thousand creates at once beside steady reads, each of which says how long it waits: however busy the service is, it
+ * answers by then. Where the worker stands still, none of them gets its item in time.
+ * @param {import('./create-groups.mjs').Bench} bench
+ * @returns {Promise<import('./rows.mjs').Row[]>}
+ */
+export async function deadlines({ meter, subjects: { service }, size }) {
+  const reads = { id: service.itemId, rate: READS_PER_SECOND };
+  const measure = () => meter.measure(service, { burst: CREATES, waitS: WAIT_S, reads });
+  const { working, stopped } = await interleave(['working', 'stopped'], size.largeBursts, (worker) =>
+    worker === 'working' ? measure() : withoutWorker(service, measure),
+  );
+  const title = `1,000 creates at once beside ${READS_PER_SECOND} reads/s, each with ${WAIT_S} s`;
+  return [
+    lateness(`${title}: latest answer after its deadline`, working),
+    lateness(`${title}, while the worker stands still: latest answer after its deadline`, stopped),
+  ];
+}
+
+function lateness(figure, rounds) {
+  const seconds = rounds.map(({ creates }) => creates.ms.max / 1000);
+  const values = seconds.map((after) => Math.max(0, after - WAIT_S));
+  const note = `latest answer after ${Math.max(...seconds).toFixed(1)} s`;
+  return { figure, better: 'less', must: 0.3, aim: 0.1, unit: ' s', digits: 2, worst: true, values, note };
+}
+
+/** What the worker stores afterwards must not count as the next load's. */
+async function withoutWorker({ pids, countItems }, measure) {
+  process.kill(pids.worker, 'SIGSTOP');
+  try {
+    return await measure();
+  } finally {
+    process.kill(pids.worker, 'SIGCONT');
+    for (let before = -1, now = 0; before !== now; now = await countItems()) {
+      before = now;
+      await delay(STABLE_MS);
+    }
+  }
+}

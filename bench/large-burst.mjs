@@ -1,0 +1,45 @@
+import { interleave } from './rounds.mjs';
+
+const BURST = { connections: 1000, rate: 5000, count: 10_000 };
+const TITLE = '10,000 creates in 2 s over 1,000 connections';
+
+/**
+ * More creates in two seconds than the service stores in that time: what is not created must be refused, and what waits
+ * must not pile up in memory.
+ * @param {import('./create-groups.mjs').Bench} bench
+ * @returns {Promise<import('./rows.mjs').Row[]>}
+ */
+export async function largeBurst({ meter, subjects, size }) {
+  const { service } = await interleave(['service'], size.largeBursts, (name) =>
+    meter.measure(subjects[name], { burst: BURST }),
+  );
+  const row = (figure, of, demands) => ({
+    figure: `${TITLE}: ${figure}`,
+    values: service.map(of),
+    worst: true,
+    ...demands,
+  });
+  return [
+    row('answered 200', (measured) => share(measured, ['200']), { better: 'more', unit: ' %', digits: 1 }),
+    row('answered 200 or 503', (measured) => share(measured, ['200', '503']), {
+      better: 'more',
+      must: 100,
+      aim: 100,
+      unit: ' %',
+      digits: 2,
+    }),
+    row('last answer', ({ creates }) => creates.lastMs / 1000, { better: 'less', unit: ' s', digits: 1 }),
+    ...['API', 'worker'].map((title) =>
+      row(`most memory of the ${title}`, ({ peakMegabytes }) => peakMegabytes[title.toLowerCase()], {
+        better: 'less',
+        must: 300,
+        aim: 200,
+        unit: ' MB',
+      }),
+    ),
+  ];
+}
+
+function share({ creates: { answers } }, statuses) {
+  return (statuses.reduce((sum, status) => sum + (answers[status] ?? 0), 0) / BURST.count) * 100;
+}

@@ -1,0 +1,44 @@
+import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+
+/** Connects, sends requests, and reads no answer. */
+export async function sendUnread(base: string, requests: string | Buffer): Promise<Socket> {
+  const { hostname, port } = new URL(base);
+  const socket = connect({ host: hostname, port: Number(port) });
+  // Whatever the service does to such a client is fine.
+  socket.on('error', () => undefined);
+  socket.pause();
+  await once(socket, 'connect');
+  socket.write(requests);
+  return socket;
+}
+
+/** Reads what there is; settles when the service has closed the connection, or with false when it has not in time. */
+export async function isClosedWithin(socket: Socket, ms: number): Promise<boolean> {
+  socket.resume();
+  const closed = once(socket, 'close').then(() => true);
+  const waited = new Promise<boolean>((resolve) => setTimeout(resolve, ms, false));
+  return socket.destroyed || Promise.race([closed, waited]);
+}
+
+/** The bytes of a GET without a body. */
+export function get(path: string): string {
+  return `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+}
+
+/** The bytes of an operation. */
+export function post(operation: string, body: string): string {
+  return `${head(operation)}Content-Length: ${String(Buffer.byteLength(body))}\r\n\r\n${body}`;
+}
+
+/** The bytes of a getAll whose body comes in chunks of one byte, so many together; its end is left out. */
+export function inChunks(length: number): Buffer {
+  const body = `{"search":"${'x'.repeat(length)}"}`;
+  return Buffer.from(
+    `${head('getAll')}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n${body.replaceAll(/./g, '1\r\n$&\r\n')}`,
+  );
+}
+
+function head(operation: string): string {
+  return `POST /api/orpc/items/${operation} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
+}

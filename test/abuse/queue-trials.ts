@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import { connectRedis, CREATE_QUEUE, keyPrefix } from '@app/queue';
+import { Worker } from 'bullmq';
+import { eventually } from '../support/eventually.js';
+import { validInput } from '../support/items.js';
+import { openQueue } from '../support/queue.js';
+import { expectOnly, LARGEST, send } from './attacker.js';
+import type { Trial } from './trial.js';
+
+const MEGABYTE = 1024 * 1024;
+const REDIS_MEGABYTES = 32;
+/** More bytes than that Redis has room for. */
+const LARGE_CREATES = 600;
+const FAILED_JOBS = 10_000;
+const FAILED_JOB_BYTES = 10_000;
+const FAILED_WITHIN_MS = 60_000;
+
+/** Attacks by what stays in the queue. */
+export function queueTrials(): Trial[] {
+  return [
+    {
+      name: 'more large creates than Redis has room for, one after the other',
+      prepare: (env) => setMaxMemory(env),
+      attack: async ({ client }, { share }) => {
+        const creates = LARGEST.flatMap((attack) =>
+          Array.from({ length: LARGE_CREATES * (0.5 + share) }, () => attack),
+        );
+        expectOnly(await send(client, creates, 4), [200, 413]);
+      },
+      afterwards: async ({ client, api, jobs: { redis } }) => {
+        await redis.set('filler', 'x'.repeat(REDIS_MEGABYTES * 0.8 * MEGABYTE));
+        await eventually(async () => {
+          const { httpStatus, status, parts } = await api.ready();
+          expect({ httpStatus, status }).toEqual({ httpStatus: 200, status: 'degraded' });
+          expect(Object.values(parts).join()).toMatch(/memory/i);
+        });
+        expect((await client.call('create', validInput())).status).toBe(503);
+        await redis.del('filler');
+        await eventually(() => client.create(validInput()));
+        await api.becomes('ready');
+      },
+    },
+    {
+      name: 'many failed jobs',
+      // Their number must not matter, so that a small limit shows it.
+      env: { BACKLOG_LIMIT: '1000' },
+      prepare: (env, { share }) => failJobs(env, FAILED_JOBS * share),
+      attack: async ({ client }) => {
+        const creates = LARGEST.flatMap((attack) => Array.from({ length: 10 }, () => attack));
+        expectOnly(await send(client, creates, 4), [200, 413]);
+      },
+    },
+  ];
+}
+
+async function setMaxMemory(env: NodeJS.ProcessEnv): Promise<void> {
+  const { redis, close } = openQueue(env);
+  await redis.config('SET', 'maxmemory', `${String(REDIS_MEGABYTES)}mb`);
+  await close();
+}
+
+/** Leaves jobs as a mistake in the worker would. */
+async function failJobs(env: NodeJS.ProcessEnv, count: number): Promise<void> {
+  const { queue, close } = openQueue(env);
+  const description = 'x'.repeat(FAILED_JOB_BYTES);
+  const jobs = Array.from({ length: count }, () => {
+    const id = randomBytes(12).toString('hex');
+    return { name: 'create', data: { version: 1, id, item: validInput({ description }) }, opts: { jobId: id } };
+  });
+  const fail = (): Promise<void> => Promise.reject(new Error('a mistake'));
+  const connection = connectRedis(env['REDIS_URL'] ?? '', 'worker', () => undefined);
+  const prefix = keyPrefix(env['QUEUE_PREFIX'] ?? '');
+  const worker = new Worker(CREATE_QUEUE, fail, { connection, prefix, concurrency: 200 });
+  try {
+    for (let at = 0; at < count; at += 500) await queue.addBulk(jobs.slice(at, at + 500));
+    await eventually(async () => {
+      expect(await queue.getFailedCount()).toBe(count);
+    }, FAILED_WITHIN_MS);
+  } finally {
+    await worker.close();
+    connection.disconnect();
+    await close();
+  }
+}

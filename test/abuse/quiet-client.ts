@@ -1,0 +1,58 @@
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { uniqueWord, validInput } from '../support/items.js';
+
+/** One request of the quiet client. */
+interface Attempt {
+  operation: 'create' | 'getById' | 'getAll';
+  /** Of the answer; `lost` without one. */
+  status: number | 'lost';
+  afterMs: number;
+}
+
+/** A client that creates and reads a few items a second, as everybody else does while somebody attacks. */
+export class QuietClient {
+  private constructor(private readonly thread: Worker) {}
+
+  static async start(base: string): Promise<QuietClient> {
+    const input = validInput({ name: `Quiet ${uniqueWord()}` });
+    const thread = new Worker(join(__dirname, 'quiet-thread.mjs'), { workerData: { base, input } });
+    await once(thread, 'online');
+    return new QuietClient(thread);
+  }
+
+  /**
+   * Stops it, and tells in sentences what it noticed of the attack.
+   *
+   * @param mayBeRefused whether a full backlog explains a 503 for a create
+   */
+  async stop(withinMs: number, mayBeRefused: boolean): Promise<string[]> {
+    this.thread.postMessage('stop');
+    const [attempts] = (await once(this.thread, 'message')) as [Attempt[]];
+    const creates = attempts.filter(({ operation }) => operation === 'create');
+    const reads = attempts.filter(({ operation }) => operation !== 'create');
+    const isExplained = ({ operation, status }: Attempt): boolean =>
+      status === 200 || (mayBeRefused && operation === 'create' && status === 503);
+    return [
+      ...tooSlow('creates', creates, withinMs),
+      ...tooSlow('reads', reads, withinMs),
+      ...counted(attempts.filter((attempt) => !isExplained(attempt))),
+    ];
+  }
+}
+
+function tooSlow(what: string, attempts: Attempt[], withinMs: number): string[] {
+  const sorted = attempts.map(({ afterMs }) => afterMs).sort((a, b) => a - b);
+  const p99 = sorted[Math.ceil(sorted.length * 0.99) - 1] ?? Infinity;
+  return p99 <= withinMs ? [] : [`p99 of ${what} was ${p99.toFixed(0)} ms`];
+}
+
+function counted(attempts: Attempt[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { operation, status } of attempts) {
+    const answer = `${operation} was answered ${String(status)}`;
+    counts.set(answer, (counts.get(answer) ?? 0) + 1);
+  }
+  return [...counts].map(([answer, count]) => `${answer} ${String(count)} times`);
+}
