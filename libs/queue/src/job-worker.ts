@@ -45,8 +45,8 @@ const REPORT_EVERY_MS = 5000;
  */
 export class JobWorker {
   private readonly worker: Worker;
-  /** Jobs that were taken and have not ended; their locks are renewed. */
-  private readonly inHand = new Set<Job>();
+  /** Jobs that were taken and have not ended, with the bytes of their data; their locks are renewed. */
+  private readonly inHand = new Map<Job, number>();
   private readonly tokenPrefix = randomUUID();
   private tokens = 0;
   private running: Promise<void> | undefined;
@@ -79,7 +79,7 @@ export class JobWorker {
     this.takenAt = performance.now();
     void this.worker.startStalledCheckTimer();
     this.renewal = setInterval(() => {
-      for (const job of this.inHand) job.extendLock(job.token ?? '', LOCK_MS).catch(this.onError);
+      for (const job of this.inHand.keys()) job.extendLock(job.token ?? '', LOCK_MS).catch(this.onError);
     }, LOCK_MS / 2);
     this.running = this.run();
   }
@@ -125,7 +125,7 @@ export class JobWorker {
 
   /** Gives the jobs in hand back to the queue: another worker takes them. */
   async giveBack(): Promise<void> {
-    await Promise.allSettled([...this.inHand].map((job) => job.moveToWait(job.token)));
+    await Promise.allSettled([...this.inHand.keys()].map((job) => job.moveToWait(job.token)));
   }
 
   private async run(): Promise<void> {
@@ -142,7 +142,7 @@ export class JobWorker {
   /** Adds jobs that wait, up to the concurrency and to {@link MAX_BATCH_BYTES}. */
   private async fill(jobs: readonly Job[]): Promise<readonly Job[]> {
     const room = this.source.concurrency - jobs.length;
-    const bytes = jobs.reduce((sum, job) => sum + bytesOf(job), 0);
+    const bytes = jobs.reduce((sum, job) => sum + this.bytesOf(job), 0);
     if (room <= 0 || bytes >= MAX_BATCH_BYTES || this.idleReason !== undefined) return jobs;
     const waiting = await this.countWaiting().catch(() => 0);
     const taken = await this.take(Math.min(waiting, room, TAKE_AT_ONCE), { block: false });
@@ -163,7 +163,7 @@ export class JobWorker {
 
   private hold(job: Job | undefined): Job[] {
     if (job === undefined) return [];
-    this.inHand.add(job);
+    this.inHand.set(job, Buffer.byteLength(JSON.stringify(job.data)));
     this.takenAt = performance.now();
     return [job];
   }
@@ -171,7 +171,7 @@ export class JobWorker {
   /** Returns the jobs that were taken along. */
   private async processAll(jobs: readonly Job[]): Promise<Job[]> {
     const next: Job[] = [];
-    for (const batch of cutByBytes(jobs, bytesOf, MAX_BATCH_BYTES)) {
+    for (const batch of cutByBytes(jobs, (job) => this.bytesOf(job), MAX_BATCH_BYTES)) {
       const failed = (error: unknown): JobOutcome[] => batch.map(() => ({ kind: 'failed', error: error as Error }));
       const outcomes = await this.handlers.process(batch).catch(failed);
       const ends = batch.map((job, index) => this.end(job, outcomes[index] ?? { kind: 'done' }));
@@ -208,6 +208,10 @@ export class JobWorker {
     return this.hold(job);
   }
 
+  private bytesOf(job: Job): number {
+    return this.inHand.get(job) ?? 0;
+  }
+
   private countWaiting(): Promise<number> {
     return this.source.redis.llen(this.worker.toKey('wait'));
   }
@@ -220,8 +224,4 @@ export class JobWorker {
     if (REFUSED_BY_REDIS.test(message)) this.pauseWhile('Redis refuses commands', () => delay(PAUSE_MS, true));
     else this.reportError(message);
   };
-}
-
-function bytesOf({ data }: Job): number {
-  return Buffer.byteLength(JSON.stringify(data));
 }

@@ -120,7 +120,12 @@ const FAIL_FAST: ClusterOptions = {
 /** As Redis says it, or as it wraps, before version 7, what a script is told. */
 const READONLY = /(?:^| -)READONLY\b/;
 
-/** A refused connection to a name with several addresses has a code and no message. */
+/** What ioredis says once it has been through its list of Sentinels, though they may all be there. */
+const NO_PRIMARY = /^All sentinels are unreachable\b.*?(?:Last error: (.*))?$/;
+
 function reasonOf(error: Error): string {
-  return error.message === '' && 'code' in error ? String(error.code) : error.message;
+  // A refused connection to a name with several addresses has a code and no message.
+  if (error.message === '' && 'code' in error) return String(error.code);
+  const [isNoPrimary, ofSentinel] = NO_PRIMARY.exec(error.message) ?? [];
+  return isNoPrimary === undefined ? error.message : (ofSentinel ?? 'the Sentinels name no primary that answers');
 }

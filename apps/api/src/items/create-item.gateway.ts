@@ -1,6 +1,6 @@
-import type { CreateJob, CreateOutcome, SitelessItem } from '@app/contracts';
-import { toSitelessItem, type ItemRecord, type ItemRepository } from '@app/database';
-import type { CreateQueue, NewJob, ReplySubscriber } from '@app/queue';
+import type { CreateJob, SitelessItem } from '@app/contracts';
+import { toSitelessItem, type ItemRepository } from '@app/database';
+import type { CreateQueue, Enqueued, HeldJob, ReplySubscriber } from '@app/queue';
 import { EXPIRED, Limiter, settledBy, settledWithin } from '@app/runtime';
 import { PendingCreates, type PendingCreate } from './pending-creates.js';
 
@@ -45,7 +45,7 @@ const EARLY_FIND_MS = 1000;
 /** A look at the stores when the wait is over makes the answer late by no more than this. */
 const LATE_FIND_MS = 200;
 const REFUSED: GatewayOutcome = { kind: 'refused', retryAfterS: 1 };
-const UNKNOWN: GatewayOutcome = { kind: 'unknown' };
+const CONFLICT = { kind: 'conflict' } as const;
 
 /** Queues one create and waits for its outcome: the only producer of create jobs. */
 export class CreateItemGateway {
@@ -90,103 +90,80 @@ export class CreateItemGateway {
   /** Returns undefined when the job is, or may be, in the queue: this one, or an equal one under the same key. */
   private async enqueue(pending: PendingCreate, terms: CreateTerms): Promise<GatewayOutcome | undefined> {
     try {
-      const earlier = terms.isKeyed ? await this.findEarlier(pending, terms) : undefined;
-      if (earlier !== undefined) return earlier === 'joined' ? undefined : earlier;
+      const earlier = terms.isKeyed ? await this.findUnder(pending.job.id, terms, EARLY_FIND_MS) : NOTHING;
+      if (earlier.kind === 'conflict' || earlier.kind === 'created') return earlier;
+      // Without a wait nobody would notice later that the key was used with another body.
+      if (earlier.kind === 'no redis' || (earlier.kind === 'no mongodb' && terms.respondAsync)) return REFUSED;
+      if (earlier.kind === 'unreadable') await this.queue.replaceData(earlier.held, pending.job);
+      if ('held' in earlier) return await this.join(pending, earlier.held);
       const waitMs = terms.respondAsync ? undefined : terms.deadline - terms.arrivedAt;
       const retryAfterS = await this.queue.backlog.admit(terms.bytes, waitMs);
       if (retryAfterS !== undefined) return { kind: 'refused', retryAfterS };
     } catch {
-      // A store did not answer, and nothing has been queued yet.
+      // Redis did not answer, and nothing has been queued yet.
       return REFUSED;
     }
-    pending.markSent();
-    const enqueued = await this.queue.add(pending.job);
-    if (enqueued === 'refused') return REFUSED;
-    // Where Redis did not confirm it, the job is looked up and queued again while its client waits.
-    if (enqueued === 'queued') pending.markQueued();
-    return undefined;
+    return sent(pending, await this.queue.add(pending.job));
   }
 
-  /**
-   * Joins the job, or returns the item, that there is under the same key. MongoDB is asked last: a job that has left the
-   * queue is stored there.
-   *
-   * @throws when Redis does not answer, and there is no item
-   */
-  private async findEarlier(
-    pending: PendingCreate,
-    { isSame, respondAsync }: CreateTerms,
-  ): Promise<'joined' | GatewayOutcome | undefined> {
-    const { id } = pending.job;
-    const held = await this.queue.find(id).catch((error: unknown) => error as Error);
-    if (held !== undefined && 'data' in held && held.requestHash !== undefined) {
-      if (!isSame(held.requestHash)) return { kind: 'conflict' };
-      return this.joinHeld(pending, held.hasFailed);
-    }
-    const stored = await this.findStored(id, EARLY_FIND_MS);
-    if (stored !== undefined && stored !== 'unknown') return replay(stored, isSame);
-    if (held instanceof Error) throw held;
-    // Without a wait nobody would notice later that the key was used with another body.
-    if (stored === 'unknown' && respondAsync) return REFUSED;
-    if (held === undefined) return undefined;
-    await this.queue.replaceData(held, pending.job);
-    return this.joinHeld(pending, held.hasFailed);
+  private async join(pending: PendingCreate, { hasFailed }: HeldJob): Promise<GatewayOutcome | undefined> {
+    return sent(pending, hasFailed ? await this.queue.retry(pending.job.id) : 'queued');
   }
 
-  private async joinHeld(pending: PendingCreate, hasFailed: boolean): Promise<'joined' | GatewayOutcome> {
-    const enqueued = hasFailed ? await this.queue.retry(pending.job.id) : 'queued';
-    if (enqueued === 'refused') return REFUSED;
-    pending.markSent();
-    if (enqueued === 'queued') pending.markQueued();
-    return 'joined';
+  /** Looks for an earlier create under the same key. MongoDB is asked last: a job that has left the queue is stored there. */
+  private async findUnder(id: string, { isSame }: CreateTerms, withinMs: number): Promise<Earlier> {
+    const finding = this.queue.find(id).then((held) => held ?? NOTHING);
+    const held = await settledWithin(withinMs, ignoreErrors(finding));
+    if (held !== undefined && 'data' in held && held.requestHash !== undefined)
+      return isSame(held.requestHash) ? { kind: 'held', held } : CONFLICT;
+    const found = await settledWithin(withinMs, ignoreErrors(this.items.findStored([id])));
+    const [stored] = found ?? [];
+    if (stored !== undefined)
+      return toOutcome({ requestHash: stored.requestHash, item: toSitelessItem(stored, new Date()) }, isSame, true);
+    if (held === undefined) return { kind: 'no redis' };
+    if (found === undefined) return { kind: 'no mongodb' };
+    return 'data' in held ? { kind: 'unreadable', held } : NOTHING;
   }
 
   private async waitFor(pending: PendingCreate, terms: CreateTerms): Promise<GatewayOutcome> {
-    const outcome = await settledBy(terms.deadline, pending.outcome, terms.gone);
-    if (outcome?.kind === 'created') return toGatewayOutcome(outcome, terms);
-    if (outcome === undefined && terms.respondAsync) return this.waitUntilQueued(pending, terms);
-    const isAnothers = terms.isKeyed && (await this.isAnothers(pending.job, terms));
-    return isAnothers ? { kind: 'conflict' } : (outcome ?? UNKNOWN);
-  }
-
-  private async waitUntilQueued(pending: PendingCreate, terms: CreateTerms): Promise<GatewayOutcome> {
-    await settledBy(terms.queueBy, Promise.race([pending.queued, pending.outcome]), terms.gone);
-    if (!pending.isQueued) return UNKNOWN;
-    if (!terms.isKeyed) return { kind: 'queued' };
+    const { deadline, queueBy, respondAsync, isKeyed, isSame, gone } = terms;
+    const outcome = await settledBy(deadline, pending.outcome, gone);
+    if (outcome?.kind === 'created') return toOutcome(outcome, isSame, false);
+    if (outcome === undefined && respondAsync) await settledBy(queueBy, pending.queued, gone);
+    const accepted: GatewayOutcome = respondAsync && pending.isQueued ? { kind: 'queued' } : { kind: 'unknown' };
+    if (!isKeyed) return outcome ?? accepted;
     // Of two bodies that race for one key, the one that was queued first counts.
-    const held = await settledWithin(
-      LATE_FIND_MS,
-      this.queue.find(pending.job.id).catch(() => null),
-    );
-    if (held?.requestHash !== undefined) return { kind: terms.isSame(held.requestHash) ? 'queued' : 'conflict' };
-    const stored = await this.findStored(pending.job.id, LATE_FIND_MS);
-    if (stored === 'unknown') return UNKNOWN;
-    return stored === undefined ? { kind: 'queued' } : replay(stored, terms.isSame);
-  }
-
-  /** Two requests may race for one key: the one that was queued counts. */
-  private async isAnothers({ id }: NewJob, { isSame, gone }: CreateTerms): Promise<boolean> {
-    const found = this.queue.find(id).catch(() => undefined);
-    const held = await settledWithin(LATE_FIND_MS, found, gone);
-    return held?.requestHash !== undefined && !isSame(held.requestHash);
-  }
-
-  /** The item with this id, or undefined when there is none; `unknown` when MongoDB does not say so in time. */
-  private async findStored(id: string, withinMs: number): Promise<ItemRecord | undefined | 'unknown'> {
-    const found = this.items.findStored([id]).catch(() => undefined);
-    const stored = await settledWithin(withinMs, found);
-    return stored === undefined ? 'unknown' : stored[0];
+    const late = await this.findUnder(pending.job.id, terms, LATE_FIND_MS);
+    if (late.kind === 'conflict' || late.kind === 'created') return late;
+    if (outcome !== undefined) return outcome;
+    return late.kind === 'no redis' || late.kind === 'no mongodb' ? { kind: 'unknown' } : accepted;
   }
 }
 
-function replay(stored: ItemRecord, isSame: CreateTerms['isSame']): GatewayOutcome {
-  if (!isSame(stored.requestHash)) return { kind: 'conflict' };
-  return { kind: 'created', item: toSitelessItem(stored, new Date()), isReplay: true };
+/** What there is under a key; a store that does not say so in time leaves it open. */
+type Earlier =
+  | Extract<GatewayOutcome, { kind: 'created' | 'conflict' }>
+  | { kind: 'held' | 'unreadable'; held: HeldJob }
+  | { kind: 'nothing' | 'no redis' | 'no mongodb' };
+
+const NOTHING: Earlier = { kind: 'nothing' };
+
+/** Where Redis did not confirm it, the job is looked up, and queued again, while its client waits. */
+function sent(pending: PendingCreate, enqueued: Enqueued): GatewayOutcome | undefined {
+  if (enqueued === 'refused') return REFUSED;
+  pending.markSent();
+  if (enqueued === 'queued') pending.markQueued();
+  return undefined;
 }
 
-function toGatewayOutcome(
-  { requestHash, item }: Extract<CreateOutcome, { kind: 'created' }>,
-  { isSame }: CreateTerms,
-): GatewayOutcome {
-  return isSame(requestHash) ? { kind: 'created', item, isReplay: false } : { kind: 'conflict' };
+function toOutcome(
+  { requestHash, item }: { requestHash: string; item: SitelessItem },
+  isSame: CreateTerms['isSame'],
+  isReplay: boolean,
+): Extract<GatewayOutcome, { kind: 'created' | 'conflict' }> {
+  return isSame(requestHash) ? { kind: 'created', item, isReplay } : CONFLICT;
+}
+
+function ignoreErrors<T>(promise: Promise<T>): Promise<T | undefined> {
+  return promise.catch(() => undefined);
 }

@@ -17,10 +17,12 @@ const LOOK_UP_AT_ONCE = 100;
 export class PendingCreate {
   /** Settles with the outcome once it is known; an abandoned one settles with undefined. */
   readonly outcome: Promise<CreateOutcome | undefined>;
-  /** Settles once Redis has said that it holds the job. */
+  /** Settles once Redis holds, or has held, the job. */
   readonly queued: Promise<void>;
   isQueued = false;
-  settle: (outcome: CreateOutcome | undefined) => void = () => undefined;
+  /** How many clients wait. */
+  waiting = 0;
+  private resolve: (outcome: CreateOutcome | undefined) => void = () => undefined;
   private confirm: () => void = () => undefined;
   private sentAt = Infinity;
   private queueing: Promise<unknown> | undefined;
@@ -30,12 +32,8 @@ export class PendingCreate {
     readonly job: NewJob,
     readonly bytes: number,
   ) {
-    this.outcome = new Promise((resolve) => {
-      this.settle = resolve;
-    });
-    this.queued = new Promise((resolve) => {
-      this.confirm = resolve;
-    });
+    this.outcome = new Promise((resolve) => (this.resolve = resolve));
+    this.queued = new Promise((resolve) => (this.confirm = resolve));
   }
 
   /** Queues the job by `queue`, which runs once for all who wait for this create. */
@@ -44,7 +42,12 @@ export class PendingCreate {
     return this.queueing as Promise<T>;
   }
 
-  /** The job has been sent to Redis, which may not have confirmed it. */
+  settle(outcome: CreateOutcome | undefined): void {
+    if (outcome !== undefined) this.markQueued();
+    this.resolve(outcome);
+  }
+
+  /** The job was sent to Redis, which may not have confirmed it. */
   markSent(): void {
     this.sentAt = performance.now();
   }
@@ -54,7 +57,7 @@ export class PendingCreate {
     this.confirm();
   }
 
-  hasBeenSentFor(ms: number): boolean {
+  wasSentBefore(ms: number): boolean {
     return performance.now() - this.sentAt >= ms;
   }
 }
@@ -64,7 +67,7 @@ export class PendingCreate {
  * counts, and is looked up for those that wait long.
  */
 export class PendingCreates {
-  private readonly pending = new Map<string, Map<string, { create: PendingCreate; waiting: number }>>();
+  private readonly pending = new Map<string, PendingCreate[]>();
   private readonly timer = setInterval(() => void this.lookUp(), LOOK_UP_EVERY_MS);
   private waiting = 0;
   private bytes = 0;
@@ -78,45 +81,42 @@ export class PendingCreates {
   /** Begins to wait, until `leave`; undefined when too many wait already. */
   join(job: NewJob, bytes: number): PendingCreate | undefined {
     if (this.waiting >= MAX_WAITING || this.bytes + bytes > MAX_WAITING_BYTES) return undefined;
-    const sameId = this.pending.get(job.id) ?? new Map<string, { create: PendingCreate; waiting: number }>();
-    const entry = sameId.get(job.requestHash) ?? { create: new PendingCreate(job, bytes), waiting: 0 };
-    this.pending.set(job.id, sameId.set(job.requestHash, entry));
-    entry.waiting++;
+    const sameId = this.pending.get(job.id) ?? [];
+    let create = sameId.find((other) => other.job.requestHash === job.requestHash);
+    if (create === undefined) {
+      create = new PendingCreate(job, bytes);
+      this.pending.set(job.id, [...sameId, create]);
+    }
+    create.waiting++;
     this.waiting++;
     this.bytes += bytes;
-    return entry.create;
+    return create;
   }
 
-  leave({ job: { id, requestHash }, bytes }: PendingCreate): void {
-    const sameId = this.pending.get(id);
-    const entry = sameId?.get(requestHash);
-    if (sameId === undefined || entry === undefined) return;
+  leave(create: PendingCreate): void {
     this.waiting--;
-    this.bytes -= bytes;
-    if (--entry.waiting > 0) return;
-    sameId.delete(requestHash);
-    if (sameId.size === 0) this.pending.delete(id);
+    this.bytes -= create.bytes;
+    if (--create.waiting > 0) return;
+    const others = (this.pending.get(create.job.id) ?? []).filter((other) => other !== create);
+    if (others.length > 0) this.pending.set(create.job.id, others);
+    else this.pending.delete(create.job.id);
   }
 
   settle(id: string, outcome: CreateOutcome): void {
-    for (const { create } of this.pending.get(id)?.values() ?? []) create.settle(outcome);
+    for (const create of this.pending.get(id) ?? []) create.settle(outcome);
   }
 
   /** Settles all, without an outcome. */
   abandon(): void {
-    for (const create of this.all()) create.settle(undefined);
+    for (const create of [...this.pending.values()].flat()) create.settle(undefined);
   }
 
   close(): void {
     clearInterval(this.timer);
   }
 
-  private all(): PendingCreate[] {
-    return [...this.pending.values()].flatMap((sameId) => [...sameId.values()].map(({ create }) => create));
-  }
-
   private async lookUp(): Promise<void> {
-    const late = this.all().filter((create) => create.hasBeenSentFor(LOOK_UP_AFTER_MS));
+    const late = [...this.pending.values()].flat().filter((create) => create.wasSentBefore(LOOK_UP_AFTER_MS));
     if (late.length === 0 || this.isLookingUp) return;
     this.isLookingUp = true;
     void this.queue.backlog.watch();
@@ -142,7 +142,7 @@ export class PendingCreates {
     const states = await this.queue.findStates(creates.map(({ job }) => job.id));
     const missing = creates.filter((create, index) => {
       if (states[index] === 'failed') this.settle(create.job.id, { kind: 'failed' });
-      return states[index] === 'missing' && (!create.isQueued || create.hasBeenSentFor(ADD_AGAIN_AFTER_MS));
+      return states[index] === 'missing' && (!create.isQueued || create.wasSentBefore(ADD_AGAIN_AFTER_MS));
     });
     creates.forEach((create, index) => {
       if (states[index] === 'open') create.markQueued();
