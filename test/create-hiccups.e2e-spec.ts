@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto';
+import type { ErrorBody, Item } from '@app/contracts';
+import { SchemaRepository, type Database } from '@app/database';
+import { ApiClient, type Answer } from './support/api-client.js';
+import { expectError } from './support/errors.js';
+import { eventually } from './support/eventually.js';
+import { uniqueWord, validInput } from './support/items.js';
+import {
+  freePort,
+  ownMongodb,
+  ownRedis,
+  readyMongodb,
+  readyRedis,
+  removeOwnDatabases,
+  type OwnDatabase,
+} from './support/own-databases.js';
+import { endProcesses, ServiceProcess } from './support/processes.js';
+import { openQueue, type OpenQueue } from './support/queue.js';
+import { freshEnvironment, openDatabase } from './support/service.js';
+
+/** Longer than a command to Redis may take. */
+const REDIS_STOPPED_MS = 2500;
+/** Longer than a job is waited for before it is looked for in Redis. */
+const LOOKED_FOR_AFTER_MS = 3500;
+const WAITERS = 40;
+const DESCRIPTION = 'x'.repeat(50_000);
+
+jest.setTimeout(60_000);
+
+describe('a create', () => {
+  let mongod: OwnDatabase;
+  let redis: OwnDatabase;
+  let database: Database;
+  let jobs: OpenQueue;
+  let env: NodeJS.ProcessEnv;
+  let worker: ServiceProcess;
+  let client: ApiClient;
+
+  beforeAll(async () => {
+    [mongod, redis] = await Promise.all([ownMongodb(), ownRedis()]);
+    await Promise.all([readyMongodb(mongod), readyRedis(redis)]);
+    env = freshEnvironment({ MONGODB_URI: mongod.url, REDIS_URL: redis.url, LOG_LEVEL: 'info' });
+    database = await openDatabase(env);
+    await new SchemaRepository(database).createIndexes();
+    jobs = openQueue(env);
+    const api = ServiceProcess.start('api', env);
+    worker = ServiceProcess.start('worker', env);
+    client = await api.client();
+    await Promise.all([api.becomes('ready'), worker.becomes('ready')]);
+  });
+  afterEach(async () => {
+    mongod.resume();
+    redis.resume();
+    worker.signal('SIGCONT');
+    await eventually(() => client.create(validInput()));
+  });
+  afterAll(async () => {
+    await Promise.all([database.close(), jobs.close()]);
+    await removeOwnDatabases();
+    await endProcesses();
+  });
+
+  const create = <Body = Item>(changes: object = {}, headers: Record<string, string> = {}): Promise<Answer<Body>> =>
+    client.call('create', validInput(changes), headers);
+
+  const after = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      setTimeout(resolve, ms);
+    });
+
+  it('that Redis does not confirm is waited for, and answered once Redis is back', async () => {
+    // The queue was looked at a moment ago, so that the next create is sent without another look.
+    await client.create(validInput());
+    await redis.pause();
+    const creating = create();
+    await after(REDIS_STOPPED_MS);
+    redis.resume();
+    expect((await creating).status).toBe(200);
+  });
+
+  it('that is not waited for is accepted once Redis, which has not confirmed it, is back', async () => {
+    await client.create(validInput());
+    await redis.pause();
+    const creating = create({}, { Prefer: 'respond-async' });
+    await after(REDIS_STOPPED_MS);
+    redis.resume();
+    const { status, body } = await creating;
+    expect(status).toBe(202);
+    await eventually(async () => {
+      expect((await client.call('getById', { id: body.id })).status).toBe(200);
+    });
+  });
+
+  it('under a used key is not accepted for another body while MongoDB does not answer', async () => {
+    const key = randomUUID();
+    const { body } = await create({}, { 'Idempotency-Key': key });
+    await eventually(async () => {
+      expect(await jobs.queue.getJobState(body.id)).toBe('unknown');
+    });
+    await mongod.pause();
+    const headers = { 'Idempotency-Key': key, Prefer: 'respond-async' };
+    expectError(await create<ErrorBody>({ price: 2 }, headers), 503, 'SERVICE_UNAVAILABLE');
+    mongod.resume();
+    await eventually(async () => {
+      expectError(await create<ErrorBody>({ price: 2 }, headers), 422, 'UNPROCESSABLE_CONTENT');
+    });
+  });
+
+  it('under a key whose job cannot be read takes the place of that job', async () => {
+    await expectReplaced('{"version":1,');
+    await expectReplaced(JSON.stringify({ id: 1 }));
+    await expectReplaced('null');
+  });
+
+  it('waits through a stall of the only worker that is shorter than its own patience', async () => {
+    // The rate at which the queue drains is known by now.
+    await Promise.all(Array.from({ length: 2000 }, () => create()));
+    worker.signal('SIGSTOP');
+    const creates: Promise<Answer<Item>>[] = [];
+    for (let second = 0; second < 4; second++) {
+      creates.push(create());
+      await after(1000);
+    }
+    worker.signal('SIGCONT');
+    expect((await Promise.all(creates)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  });
+
+  it('that waits long sends its body to Redis once', async () => {
+    worker.signal('SIGSTOP');
+    const before = await bytesReceived();
+    const creates = Array.from({ length: WAITERS }, () => create({ description: DESCRIPTION }));
+    await after(LOOKED_FOR_AFTER_MS);
+    expect((await bytesReceived()) - before).toBeLessThan(1.5 * WAITERS * DESCRIPTION.length);
+    worker.signal('SIGCONT');
+    for (const { status } of await Promise.all(creates)) expect(status).toBe(200);
+  });
+
+  it('that was in a queue which Redis has lost is queued again', async () => {
+    worker.signal('SIGSTOP');
+    const name = uniqueWord();
+    const creating = create({ name });
+    await eventually(async () => {
+      expect(await jobs.queue.getWaitingCount()).toBe(1);
+    });
+    await jobs.redis.flushall();
+    worker.signal('SIGCONT');
+    expect((await creating).status).toBe(200);
+    expect(await database.models.items.countDocuments({ name })).toBe(1);
+  });
+
+  it('is never refused by an API that has just begun to listen', async () => {
+    const port = await freePort();
+    const fresh = ServiceProcess.start('api', { ...env, PORT: String(port) });
+    const creates = new ApiClient(`http://127.0.0.1:${String(port)}`);
+    const { status } = await eventually(() => creates.call('create', validInput()));
+    expect(status).toBe(200);
+    await fresh.end('SIGTERM');
+  });
+
+  async function expectReplaced(data: string): Promise<void> {
+    const key = randomUUID();
+    worker.signal('SIGSTOP');
+    const { body: queued } = await create({}, { 'Idempotency-Key': key, Prefer: 'respond-async' });
+    await jobs.redis.hset(jobs.queue.toKey(queued.id), 'data', data);
+    const creating = create({ price: 2 }, { 'Idempotency-Key': key });
+    await eventually(async () => {
+      expect(await jobs.redis.hget(jobs.queue.toKey(queued.id), 'data')).toContain('"price":2');
+    });
+    worker.signal('SIGCONT');
+    const { status, body } = await creating;
+    expect([status, body.id, body.price]).toEqual([200, queued.id, 2]);
+    // The same under a key whose job has failed for good.
+    const failed = { key: randomUUID(), id: '' };
+    worker.signal('SIGSTOP');
+    failed.id = (await create({}, { 'Idempotency-Key': failed.key, Prefer: 'respond-async' })).body.id;
+    await jobs.redis.hset(jobs.queue.toKey(failed.id), 'data', '{}');
+    worker.signal('SIGCONT');
+    await eventually(async () => {
+      expect(await jobs.queue.getJobState(failed.id)).toBe('failed');
+    });
+    expect((await create({ price: 3 }, { 'Idempotency-Key': failed.key })).body.price).toBe(3);
+  }
+
+  async function bytesReceived(): Promise<number> {
+    return Number(/total_net_input_bytes:(\d+)/.exec(await jobs.redis.info('stats'))?.[1]);
+  }
+});
