@@ -151,8 +151,7 @@ describe('a create', () => {
   it('is never refused by an API that has just begun to listen', async () => {
     const port = await freePort();
     const fresh = ServiceProcess.start('api', { ...env, PORT: String(port) });
-    const creates = new ApiClient(`http://127.0.0.1:${String(port)}`);
-    const { status } = await eventually(() => creates.call('create', validInput()));
+    const { status } = await firstAnswer(new ApiClient(`http://127.0.0.1:${String(port)}`));
     expect(status).toBe(200);
     await fresh.end('SIGTERM');
   });
@@ -179,6 +178,15 @@ describe('a create', () => {
       expect(await jobs.queue.getJobState(failed.id)).toBe('failed');
     });
     expect((await create({ price: 3 }, { 'Idempotency-Key': failed.key })).body.price).toBe(3);
+  }
+
+  /** Tries as often as it can until somebody listens. */
+  async function firstAnswer(api: ApiClient): Promise<Answer<Item>> {
+    for (;;) {
+      const answer = await api.call<Item>('create', validInput()).catch(() => undefined);
+      if (answer !== undefined) return answer;
+      await after(1);
+    }
   }
 
   async function bytesReceived(): Promise<number> {

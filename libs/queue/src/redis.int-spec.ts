@@ -3,8 +3,15 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import type { CreateReply } from '@app/contracts';
+import { atMostEvery } from '@app/runtime';
 import { eventually } from '../../../test/support/eventually.js';
-import { ownRedis, ownSentinel, readyRedis, removeOwnDatabases } from '../../../test/support/own-databases.js';
+import {
+  ownRedis,
+  ownSentinel,
+  readyRedis,
+  removeOwnDatabases,
+  type OwnDatabase,
+} from '../../../test/support/own-databases.js';
 import { CreateQueue } from './create-queue.js';
 import { JobWorker } from './job-worker.js';
 import { CREATE_QUEUE } from './queue-settings.js';
@@ -17,6 +24,7 @@ jest.setTimeout(30_000);
 
 describe('the queue and the reply channel', () => {
   let open: RedisConnection[];
+  let nodes: OwnDatabase[];
   beforeEach(() => {
     open = [];
   });
@@ -95,15 +103,99 @@ describe('the queue and the reply channel', () => {
   });
 
   it('work on a Cluster', async () => {
-    const redis = await ownRedis('--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1');
-    redis.start();
-    const node = new Redis({ port: redis.port, retryStrategy: () => 50, maxRetriesPerRequest: null });
-    node.on('error', () => undefined);
-    open.push(node);
-    await node.cluster('ADDSLOTS', ...SLOTS);
-    await eventually(async () => {
-      expect(await node.cluster('INFO')).toContain('cluster_state:ok');
-    });
-    await expectRoundTrip(`redis+cluster://127.0.0.1:${String(redis.port)}`);
+    await expectRoundTrip(await startCluster());
   });
+
+  it('refuse creates at once, and say why once, while the node of a Cluster that holds the queue is away', async () => {
+    const url = await startCluster();
+    const lines: string[] = [];
+    const producer = connectRedis(
+      url,
+      'producer',
+      atMostEvery(60_000, (line: string) => lines.push(line)),
+    );
+    open.push(producer);
+    const queue = new CreateQueue(producer, 'test', { jobs: 1000, bytes: 1_000_000 });
+    await eventually(() => queue.backlog.admit(1, 10_000));
+    await nodes[0]?.kill();
+    await eventually(async () => {
+      await expect(queue.backlog.admit(1, 10_000)).rejects.toThrow();
+    });
+    for (let n = 0; n < 10; n++) {
+      const since = performance.now();
+      await expect(queue.backlog.admit(1, 10_000)).rejects.toThrow();
+      expect(performance.now() - since).toBeLessThan(100);
+    }
+    expect(lines).toEqual([expect.stringMatching(/^Redis is away, trying again: /)]);
+  });
+
+  it('ask the node of a Cluster that holds the queue for its memory', async () => {
+    const producer = connect(await startCluster(), 'producer');
+    const queue = new CreateQueue(producer, 'test', { jobs: 1000, bytes: 1_000_000 });
+    const other = new Redis({ port: nodes[1]?.port ?? 0 });
+    open.push(other);
+    await other.config('SET', 'maxmemory', '100mb');
+    await eventually(() => queue.backlog.state());
+    for (let n = 0; n < 20; n++) expect(await queue.backlog.state()).toMatchObject({ memory: 0 });
+  });
+
+  it('look at the queue anew also when the clock is set back', async () => {
+    const redis = await ownRedis();
+    await readyRedis(redis);
+    const producer = connect(redis.url, 'producer');
+    const queue = new CreateQueue(producer, 'test', { jobs: 1, bytes: 1_000_000 });
+    await eventually(() => queue.backlog.admit(1, undefined));
+    const now = Date.now.bind(Date);
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() - 3_600_000);
+    try {
+      await eventually(async () => {
+        expect(await queue.backlog.admit(1, undefined)).toBeUndefined();
+      });
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
+  it('do not call Sentinels unreachable that are there', async () => {
+    const [redis, sentinel] = [await ownRedis(), await ownSentinel()];
+    await readyRedis(redis);
+    const watched = `sentinel monitor main 127.0.0.1 ${String(redis.port)} 1\n`;
+    await writeFile(join(sentinel.folder, 'sentinel.conf'), watched);
+    sentinel.start();
+    const lines: string[] = [];
+    const producer = connectRedis(`redis+sentinel://127.0.0.1:${String(sentinel.port)}/main`, 'producer', (line) => {
+      lines.push(line);
+    });
+    open.push(producer);
+    await eventually(() => producer.ping());
+    await redis.kill();
+    await eventually(() => {
+      expect(lines.length).toBeGreaterThan(10);
+    });
+    redis.start();
+    await eventually(() => producer.ping());
+    expect(lines.filter((line) => line.includes('unreachable'))).toEqual([]);
+  });
+
+  /** Two nodes, the first of which holds all slots but one. */
+  async function startCluster(): Promise<string> {
+    const options = ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'];
+    // Such a node listens for the others on a port of its own, by default 10,000 above.
+    nodes = [await ownRedis(...options), await ownRedis(...options)];
+    const clients = nodes.map((node) => {
+      node.start();
+      const client = new Redis({ port: node.port, retryStrategy: () => 50, maxRetriesPerRequest: null });
+      client.on('error', () => undefined);
+      open.push(client);
+      return client;
+    });
+    const [first, second] = clients as [Redis, Redis];
+    await first.cluster('ADDSLOTS', ...SLOTS.slice(1));
+    await second.cluster('ADDSLOTS', 0);
+    await first.cluster('MEET', '127.0.0.1', String(nodes[1]?.port));
+    await eventually(async () => {
+      for (const client of clients) expect(await client.cluster('INFO')).toContain('cluster_state:ok');
+    });
+    return `redis+cluster://${nodes.map(({ port }) => `127.0.0.1:${String(port)}`).join(',')}`;
+  }
 });
