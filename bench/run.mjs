@@ -2,7 +2,7 @@
 // [--rounds N] [--against DIR]`, and `http`, `read`, `scale` and `soak` with [--quick]. What is being done goes to stderr, the tables
 // for the README to stdout; a missed "must" is exit code 1.
 //
-//   --quick       fewer and shorter rounds, and fewer items: some three minutes instead of fourteen, and noisier
+//   --quick       fewer and shorter rounds, and fewer items: some three minutes instead of fifteen, and noisier
 //   --only        one group of rows, may be repeated: creates-64, creates-256, always-64, always-256, unknown,
 //                 burst, burst-10000, deadlines, single; with --against also against-64, against-256
 //   --keyed       every create of every load has an Idempotency-Key

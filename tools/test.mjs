@@ -1,4 +1,5 @@
 // `npm test`: the test suite from a bare checkout, on databases of its own; further arguments are jest's.
+// `REDIS_RELEASE=pinned npm run test:faults` takes the release that the launcher fetches, also where another is on PATH.
 // `--no-databases` as the first of them leaves those and the build out, for unit tests.
 import './node-version.mjs';
 import { tmpdir } from 'node:os';

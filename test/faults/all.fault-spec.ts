@@ -15,6 +15,7 @@ describe.each([
 
   beforeAll(async () => {
     stores = await Stores.start(members);
+    survivals.push(`With ${await stores.versions()}:\n`);
   });
   afterAll(async () => {
     await stores.remove();

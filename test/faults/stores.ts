@@ -1,4 +1,4 @@
-import type { RedisConnection } from '@app/queue';
+import { connectRedis, type RedisConnection } from '@app/queue';
 import {
   ownMongodb,
   ownRedis,
@@ -36,6 +36,14 @@ export class Stores {
   mongodbUri(name: string): string {
     const hosts = this.mongods.map(({ port }) => `127.0.0.1:${String(port)}`);
     return `mongodb://${hosts.join(',')}/${name}?replicaSet=rs0`;
+  }
+
+  /** The releases, for whoever reads what a run has shown. */
+  async versions(): Promise<string> {
+    const connection = connectRedis(this.redis.url, 'worker', () => undefined);
+    const info = await connection.info('server');
+    connection.disconnect();
+    return `Redis ${/^redis_version:(\S+)/m.exec(info)?.[1] ?? '?'}, ${String(this.mongods.length)} MongoDB`;
   }
 
   /** Undoes whatever was done to them. */

@@ -14,14 +14,16 @@ import { versionOf } from './version-of.mjs';
  */
 
 /**
- * Finds a program that runs here: on PATH, in the cache, or from the first of its sources that works.
+ * Finds a program that runs here: on PATH, in the cache, or from the first of its sources that works. PATH is left out
+ * where the spec's variable says `pinned`: the tests run on a known release, whatever is installed.
  * @param {import('../processes/launcher.mjs').Launcher} launcher
  * @param {import('./specs.mjs').Spec} spec
  * @returns {Promise<{path: string, version: string}>}
  */
 export async function findBinary(launcher, spec) {
   const { steps } = launcher;
-  const onPath = await steps.attempt(`${spec.name} on PATH`, (step) => fromPath(launcher, spec, step));
+  const isPinned = process.env[spec.variable] === 'pinned';
+  const onPath = !isPinned && (await steps.attempt(`${spec.name} on PATH`, (step) => fromPath(launcher, spec, step)));
   if (onPath) return onPath;
   const cached = await steps.attempt(`${spec.name} in the cache`, (step) => fromCache(launcher, spec, step));
   if (cached) return cached;

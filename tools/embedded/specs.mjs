@@ -8,6 +8,7 @@ import { wheel } from './from-wheel.mjs';
  * @property {string} title
  * @property {string} name file name in the cache
  * @property {string[]} programs names on PATH
+ * @property {string} variable of the environment: `pinned` leaves PATH out
  * @property {RegExp} version finds the version in what `--version` prints
  * @property {string} minimum oldest usable version
  * @property {import('./find-binary.mjs').Source[]} sources
@@ -19,6 +20,7 @@ export const MONGOD = {
   title: 'MongoDB',
   name: 'mongod',
   programs: ['mongod'],
+  variable: 'MONGODB_RELEASE',
   version: /db version v(\d+\.\d+\.\d+)/,
   minimum: '6.0.0',
   sources: [
@@ -38,6 +40,7 @@ export const REDIS_SERVER = {
   title: 'Redis',
   name: 'redis-server',
   programs: ['redis-server', 'valkey-server'],
+  variable: 'REDIS_RELEASE',
   version: /server v=(\d+\.\d+\.\d+)/,
   minimum: '6.2.0',
   sources: [
