@@ -1,6 +1,6 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { APP_FILTER, APP_PIPE } from '@nestjs/core';
-import { Database, ItemRepository, ReferenceRepository, SchemaRepository } from '@app/database';
+import { Database, ItemRepository, ReferenceRepository, SchemaRepository, SecretRepository } from '@app/database';
 import { connectRedis, CreateQueue, ReplySubscriber } from '@app/queue';
 import { HealthController, READINESS, provide, type ApiConfig, type Logger } from '@app/runtime';
 import { API_CONFIG } from './api-config.js';
@@ -8,6 +8,7 @@ import { DocsController } from './docs/docs.controller.js';
 import { ApiReadiness } from './readiness.js';
 import { CreateInputPipe } from './items/create-input.pipe.js';
 import { CreateItemGateway } from './items/create-item.gateway.js';
+import { IdempotencyKeys } from './items/idempotency-key.js';
 import { ItemsController } from './items/items.controller.js';
 import { ItemsService } from './items/items.service.js';
 import { ErrorFilter } from './orpc/error.filter.js';
@@ -29,6 +30,7 @@ export class ApiModule {
       provide(SchemaRepository, Database),
       provide(ItemRepository, Database),
       provide(ReferenceRepository, Database),
+      provide(SecretRepository, Database),
       {
         provide: CreateQueue,
         useFactory: () =>
@@ -42,6 +44,7 @@ export class ApiModule {
       provide(ApiReadiness, Database, SchemaRepository, CreateQueue),
       { provide: READINESS, useExisting: ApiReadiness },
       CreateInputPipe,
+      IdempotencyKeys,
       ItemsService,
       { provide: APP_PIPE, useClass: InputPipe },
       { provide: APP_FILTER, useValue: errors },

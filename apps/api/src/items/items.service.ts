@@ -28,7 +28,7 @@ import { Json } from '../orpc/json.js';
 import { Refusal, type RefusalDetails } from '../orpc/refusal.js';
 import { CreateItemGateway, type CreateTerms } from './create-item.gateway.js';
 import type { ValidCreate } from './create-input.pipe.js';
-import { itemIdOf } from './idempotency-key.js';
+import { IdempotencyKeys } from './idempotency-key.js';
 import type { Preferences } from './prefer.js';
 
 /** Until authentication exists every caller is the same one. */
@@ -57,6 +57,7 @@ export class ItemsService {
     private readonly items: ItemRepository,
     private readonly references: ReferenceRepository,
     private readonly gateway: CreateItemGateway,
+    private readonly keys: IdempotencyKeys,
     @Inject(API_CONFIG) private readonly config: ApiConfig,
   ) {}
 
@@ -93,7 +94,7 @@ export class ItemsService {
     { input, categoryId }: ValidCreate,
     { key, preferences, ...request }: CreateCall,
   ): Promise<CreateAnswer> {
-    const id = key === undefined ? newMongoId() : itemIdOf(ANONYMOUS, key);
+    const id = key === undefined ? newMongoId() : await this.keys.itemIdOf(ANONYMOUS, key);
     const outcome = await this.gateway.create(
       {
         id,
