@@ -4,6 +4,7 @@ import {
   ImportRepository,
   ItemRepository,
   MaintenanceRepository,
+  ReferenceRepository,
   SchemaRepository,
   type Database,
 } from '@app/database';
@@ -67,11 +68,16 @@ runCommand(USAGE, async (say) => {
 });
 
 function loaderFor({ kind, isDryRun }: ImportArguments, database: Database): Loader {
-  const imports = new ImportRepository(database);
   if (kind === 'items') {
-    return new ItemLoader(imports, new ItemRepository(database), new CounterRepository(database), isDryRun);
+    const counters = new CounterRepository(database);
+    return new ItemLoader(new ItemRepository(database), new ReferenceRepository(database), counters, isDryRun);
   }
-  return new ReferenceLoader(kind, imports, new SearchBackfill(new MaintenanceRepository(database)), isDryRun);
+  return new ReferenceLoader(
+    kind,
+    new ImportRepository(database),
+    new SearchBackfill(new MaintenanceRepository(database)),
+    isDryRun,
+  );
 }
 
 /** Also after an interruption: without it searches read all items. */
