@@ -9,7 +9,7 @@ import {
   type Database,
 } from '@app/database';
 import { SearchBackfill } from '@app/items';
-import { collectGarbageEarly } from '@app/runtime';
+import { collectGarbageEarly, loadCliConfig } from '@app/runtime';
 import { CommandError, runCommand, withDatabase } from './command.js';
 import { importArguments, USAGE, type ImportArguments } from './import/arguments.js';
 import { openInput } from './import/input.js';
@@ -69,8 +69,12 @@ runCommand(USAGE, async (say) => {
 
 function loaderFor({ kind, isDryRun }: ImportArguments, database: Database): Loader {
   if (kind === 'items') {
+    const { maxItemBytes } = loadCliConfig();
     const counters = new CounterRepository(database);
-    return new ItemLoader(new ItemRepository(database), new ReferenceRepository(database), counters, isDryRun);
+    return new ItemLoader(new ItemRepository(database), new ReferenceRepository(database), counters, {
+      isDryRun,
+      maxItemBytes,
+    });
   }
   return new ReferenceLoader(
     kind,

@@ -2,10 +2,17 @@ import { categoryNumber, UNKNOWN_CATEGORY } from '@app/contracts';
 import type { CounterRepository, ItemRecord, ItemRepository, ReferenceRepository } from '@app/database';
 import { ItemLineSchema, itemIdOf, toRecord, type ImportedItem } from './item-line.js';
 import type { Loader, Outcome } from './loader.js';
+import { itemBytes, itemTooLarge } from '@app/items';
 import { rejected, validate, wholeLine, type SourceLine } from './source-line.js';
 
 /** Times the numbers of a batch may turn out to be taken before storing is given up. */
 const MAX_TAKEN_NUMBERS = 3;
+
+export interface ItemLoaderOptions {
+  isDryRun: boolean;
+  /** Of a line's validated values as JSON. */
+  maxItemBytes: number;
+}
 
 /** Stores items by the rules of create, and leaves those alone that are there. */
 export class ItemLoader implements Loader {
@@ -13,7 +20,7 @@ export class ItemLoader implements Loader {
     private readonly items: ItemRepository,
     private readonly references: ReferenceRepository,
     private readonly counters: CounterRepository,
-    private readonly isDryRun: boolean,
+    private readonly options: ItemLoaderOptions,
   ) {}
 
   async prepare(lines: readonly SourceLine[]): Promise<() => Promise<Outcome>> {
@@ -21,7 +28,7 @@ export class ItemLoader implements Loader {
     const stored = await this.items.findStoredIds(valid.map(({ id }) => id));
     const missing = valid.filter(({ id }) => !stored.has(id));
     const outcome = { stored: 0, existing: valid.length - missing.length, rejects };
-    if (this.isDryRun) return () => Promise.resolve({ ...outcome, stored: missing.length });
+    if (this.options.isDryRun) return () => Promise.resolve({ ...outcome, stored: missing.length });
     const records = await this.recordsFor(missing);
     return () => this.store(missing, records, outcome);
   }
@@ -33,6 +40,10 @@ export class ItemLoader implements Loader {
     const numbers = await this.references.findCategoryIds([...names]);
     const items: ImportedItem[] = [];
     for (const { data, ...line } of valid) {
+      if (itemBytes(data) > this.options.maxItemBytes) {
+        rejects.push(rejected(line, wholeLine(itemTooLarge(this.options.maxItemBytes))));
+        continue;
+      }
       const categoryId = categoryNumber(data.categoryId) ?? numbers.get(data.categoryId);
       if (categoryId === undefined) rejects.push(rejected(line, UNKNOWN_CATEGORY));
       else items.push({ id: itemIdOf(line, data.externalId), line, data, categoryId });
