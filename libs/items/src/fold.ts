@@ -19,7 +19,7 @@ const LETTERS: Readonly<Record<string, string>> = {
   þ: 'th',
   ς: 'σ',
 };
-const SPECIAL_LETTER = new RegExp(`[${Object.keys(LETTERS).join('')}]`, 'gu');
+const SPECIAL_LETTER = new RegExp(`[${Object.keys(LETTERS).join('')}]`, 'g');
 
 /** Runs of what is a combining mark once it is decomposed: the halfwidth voicing marks of kana are letters by category. */
 const MARKS = /[\p{M}\u{FF9E}\u{FF9F}]+/gu;
@@ -32,16 +32,16 @@ const MAX_MARKS = 30;
  * so that a Korean syllable counts as one character.
  */
 export function fold(text: string): string {
-  const folded = withoutLongRuns(text)
-    .normalize('NFKD')
-    .replace(DIACRITICS, '')
+  const decomposed = withoutLongRuns(text).normalize('NFKD');
+  const plain = decomposed.replace(DIACRITICS, '');
+  const folded = plain
     // Down, up and down again: ẞ → ß → SS → ss, and ı → I → i.
     .toLowerCase()
     .toUpperCase()
     .toLowerCase()
     .replace(SPECIAL_LETTER, (letter) => LETTERS[letter] ?? letter);
   // Where a tatweel or soft hyphen was removed, two runs have become one.
-  return withoutLongRuns(folded).normalize('NFC');
+  return (plain === decomposed ? folded : withoutLongRuns(folded)).normalize('NFC');
 }
 
 /** Drops the marks of a run beyond the first {@link MAX_MARKS}: ordering them takes time with the square of their number. */
