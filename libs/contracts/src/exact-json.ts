@@ -7,7 +7,7 @@ const LARGEST_EXACT = String(Number.MAX_SAFE_INTEGER);
  * The most that a body may hold: objects, arrays and members of objects, and values of any kind. Reading a hundred bytes
  * of text takes as long as reading one of the former or five of the latter.
  */
-export const MAX_JSON = { structures: 20_000, values: 150_000 };
+export const MAX_JSON = { structures: 25_000, values: 150_000 };
 
 /** Whether a text of JSON holds more than {@link MAX_JSON}; does not parse it. */
 export function isTooComplex(text: string): boolean {
