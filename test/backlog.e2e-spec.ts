@@ -110,7 +110,7 @@ describe('a full queue', () => {
   });
 
   it('is full by the bytes of its jobs as well', async () => {
-    await start({ BACKLOG_BYTES: '300000' });
+    await start({ BACKLOG_BYTES: '300000', MAX_ITEM_BYTES: '200000' });
     const large = validInput({ description: 'x'.repeat(100_000) });
     await eventually(async () => {
       expect(await fill(large)).toBeLessThanOrEqual(1);

@@ -6,6 +6,8 @@ import { freshEnvironment, openDatabase } from './support/service.js';
 
 const run = promisify(execFile);
 
+jest.setTimeout(30_000);
+
 describe('commands', () => {
   let env: NodeJS.ProcessEnv;
   let database: Database;
@@ -52,6 +54,18 @@ describe('commands', () => {
       await store(database, record({ publicId: 5000 }));
       await command('setup');
       expect(await database.models.counters.findById('item.publicId').lean()).toMatchObject({ value: 5000 });
+    });
+
+    it('makes the secret of idempotency keys, once', async () => {
+      const secretOf = async (): Promise<unknown> => {
+        const output = await command('setup');
+        const secrets = await database.models.secrets.find().lean();
+        expect(output).not.toContain(secrets[0]?.value);
+        return secrets;
+      };
+      const first = await secretOf();
+      expect(first).toEqual([{ _id: 'idempotency', value: expect.stringMatching(/^.{32,}$/) as string }]);
+      expect(await secretOf()).toEqual(first);
     });
 
     it('never lowers the sequence', async () => {

@@ -21,6 +21,7 @@ describe('a process with a bad environment', () => {
     ['api', 'LOG_LEVEL', 'loud'],
     ['api', 'CORS_ORIGINS', 'https://secret.example/path'],
     ['api', 'TRUST_PROXY', 'secret.example'],
+    ['api', 'IDEMPOTENCY_SECRET', 'a secret that is too short'],
   ] as const)('exits 1, %s with %s=%j, in one line without the value', async (name, variable, value) => {
     const process = ServiceProcess.start(name, { ...freshEnvironment(), [variable]: value });
     expect(await process.end()).toMatchObject({ code: 1 });

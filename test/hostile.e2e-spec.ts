@@ -23,7 +23,8 @@ describe('what means harm', () => {
   const open: RawConnection[] = [];
 
   beforeAll(async () => {
-    const env = freshEnvironment({ LOG_LEVEL: 'info' });
+    // Items as large as their bodies may be.
+    const env = freshEnvironment({ LOG_LEVEL: 'info', MAX_ITEM_BYTES: '1048576' });
     database = await openDatabase(env);
     await new SchemaRepository(database).createIndexes();
     processes = (['api', 'worker'] as const).map((name) => ServiceProcess.start(name, env));

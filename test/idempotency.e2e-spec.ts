@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import type { ErrorBody, Item } from '@app/contracts';
 import { mongoId } from '@app/database';
 import type { Answer, ApiClient } from './support/api-client.js';
@@ -121,9 +121,13 @@ describe('an Idempotency-Key', () => {
       expect(await countOf(String(input['name']))).toBe(1);
     });
 
-    it('names the item by a hash of the key, and its job by the same', async () => {
+    it('names the item by a hash of the key and the secret of the database, and its job by the same', async () => {
       const { body } = await create(api, 'the-one-key', validInput());
-      expect(body.id).toBe('0bdb8035b1c8fa3525216415');
+      const { value } = await service.database.models.secrets.findOne().orFail().lean();
+      const hash = createHmac('sha256', value)
+        .update(JSON.stringify(['v2', 'anonymous', 'the-one-key']))
+        .digest('hex');
+      expect(body.id).toBe(hash.slice(0, 24));
       expect((await jobs.queue.getJob(body.id))?.data).toMatchObject({ id: body.id });
     });
 

@@ -147,11 +147,12 @@ describe('import', () => {
       const rejects = join(folder, 'rejects.ndjson');
       const long = `{"name":"${'x'.repeat(1_100_000)}"}`;
       const bad = JSON.stringify(validInput({ name: 'ab', price: -1 }));
-      const lines = ['not json', validInput({ name }), bad, '', long, validInput({ categoryId: 'unknown' })];
+      const large = validInput({ name, description: 'x'.repeat(70_000) });
+      const lines = ['not json', validInput({ name }), bad, '', long, validInput({ categoryId: 'unknown' }), large];
       const { code, stdout } = await importLines(lines, '--rejects', rejects);
       expect([code, stdout]).toEqual([
         1,
-        expect.stringContaining('5 lines read: 1 stored, 0 already there, 4 rejected'),
+        expect.stringContaining('6 lines read: 1 stored, 0 already there, 5 rejected'),
       ]);
       const rejected = (await readFile(rejects, 'utf8'))
         .trim()
@@ -166,6 +167,7 @@ describe('import', () => {
         { line: 3, reasons: [reason(['name'], 'Too short'), reason(['price'], '>=0')], text: bad },
         { line: 5, reasons: [reason([], 'too long')], text: long.slice(0, 1000) },
         { line: 6, reasons: [reason(['categoryId'], 'No such category')], text: expect.any(String) as string },
+        { line: 7, reasons: [reason([], 'at most 65536 bytes')], text: JSON.stringify(large) },
       ]);
       expect(await storedAs(name)).toHaveLength(1);
     });

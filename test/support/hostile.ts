@@ -42,6 +42,7 @@ const LONG_WORDS: [what: string, text: string][] = [
   ['many words', 'ab '.repeat(MUCH / 3)],
   ['emoji', '🚲'.repeat(MUCH / 4)],
   ['combining marks', `e${'\u0301'.repeat(MUCH / 2 - 100)}`],
+  ['combining marks out of order', `a${'\u0301\u0323'.repeat(MUCH / 4 - 100)}`],
   ['letters that unfold into eighteen', '\ufdfa'.repeat(MUCH / 3 - 100)],
   ['NULs', '\\u0000'.repeat(MUCH / 6)],
   ['what backtracks', `${'a'.repeat(MUCH - 100)}!`],
@@ -68,23 +69,29 @@ const prototypes: Hostile[] = [
 
 const depths: Hostile[] = [
   getAll('10,000 arrays', 400, deep(10_000)),
-  getAll('half a million arrays', 400, deep(500_000)),
+  getAll('half a million arrays', 413, deep(500_000)),
   getAll('10,000 objects at a field', 400, `{"search":${deepObject(10_000)}}`),
   getAll('10,000 objects at no field', 200, `{"x":${deepObject(10_000)}}`),
   getAll('a deep envelope', 400, `{"json":${deep(10_000)}}`),
   getAll('deep meta', 200, `{"json":{},"meta":[[1,"x",${deep(10_000)}]]}`),
-  getAll('brackets that do not close', 400, '['.repeat(MUCH)),
+  getAll('brackets that do not close', 400, '['.repeat(25_000)),
+  getAll('a million brackets that do not close', 413, '['.repeat(MUCH)),
   create('10,000 levels', 400, 'photos', deep(10_000)),
   create('10,000 levels', 400, 'images', deep(10_000)),
 ];
 
 const crowds: Hostile[] = [
   getAll('a million keys', 413, `{${keys(1_000_000)}}`),
-  getAll('as many keys as fit', 200, `{${keys(100_000)}}`),
-  create('as many keys as fit', 200, 'photos', `[{${keys(80_000)}}]`),
-  getAll('one key again and again', 200, `{${'"page":0,'.repeat(100_000)}"page":1}`),
-  getAll('one key again and again, the last wrong', 400, `{${'"page":1,'.repeat(100_000)}"page":0}`),
-  getAll('a hundred thousand entries of meta', 200, `{"json":{},"meta":[${'[1,"x"],'.repeat(100_000)}[1,"x"]]}`),
+  getAll('as many keys as fit', 413, `{${keys(100_000)}}`),
+  getAll('as many keys as may be', 200, `{${keys(24_999)}}`),
+  create('as many keys as fit', 413, 'photos', `[{${keys(80_000)}}]`),
+  create('as many keys as may be', 200, 'photos', `[{${keys(24_900)}}]`),
+  getAll('one key again and again', 200, `{${'"page":0,'.repeat(24_900)}"page":1}`),
+  getAll('one key again and again, the last wrong', 400, `{${'"page":1,'.repeat(24_900)}"page":0}`),
+  getAll('one key far too often', 413, `{${'"page":1,'.repeat(100_000)}"page":1}`),
+  getAll('entries of meta', 200, `{"json":{},"meta":[${'[1,"x"],'.repeat(24_900)}[1,"x"]]}`),
+  getAll('a hundred thousand entries of meta', 413, `{"json":{},"meta":[${'[1,"x"],'.repeat(100_000)}[1,"x"]]}`),
+  create('half a million numbers', 413, 'photos', `[[${'1,'.repeat(500_000)}1]]`),
   create('a hundred thousand images', 400, 'images', `[${'"",'.repeat(100_000)}""]`),
 ];
 

@@ -1,6 +1,6 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { APP_FILTER, APP_PIPE } from '@nestjs/core';
-import { Database, ItemRepository, ReferenceRepository, SchemaRepository } from '@app/database';
+import { Database, ItemRepository, ReferenceRepository, SchemaRepository, SecretRepository } from '@app/database';
 import { connectRedis, CreateQueue, ReplySubscriber } from '@app/queue';
 import { atMostEvery, HealthController, READINESS, provide, type ApiConfig, type Logger } from '@app/runtime';
 import { API_CONFIG } from './api-config.js';
@@ -32,6 +32,7 @@ export class ApiModule {
       provide(SchemaRepository, Database),
       provide(ItemRepository, Database),
       provide(ReferenceRepository, Database),
+      provide(SecretRepository, Database),
       {
         provide: CreateQueue,
         useFactory: () =>

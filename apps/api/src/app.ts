@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { checkMongodbUri, Database } from '@app/database';
-import { checkRedisUrl, CreateQueue, ReplySubscriber } from '@app/queue';
+import { parseRedisUrl, CreateQueue, ReplySubscriber } from '@app/queue';
 import { nestLogger, type ApiConfig, type Logger, type Stoppable } from '@app/runtime';
 import { ApiModule } from './api.module.js';
 import { ApiReadiness } from './readiness.js';
@@ -34,7 +34,7 @@ const HANG_UP_EVERY_MS = 500;
  */
 export async function createApp(config: ApiConfig, logger: Logger, patience?: Patience): Promise<Api> {
   checkMongodbUri(config.mongodbUri);
-  checkRedisUrl(config.redisUrl);
+  parseRedisUrl(config.redisUrl);
   const errors = new ErrorFilter(logger, callerAddress(config.trustProxy));
   const adapter = new OrpcAdapter(config, errors, patience);
   const app = await NestFactory.create(ApiModule.with(config, logger, errors), adapter, {

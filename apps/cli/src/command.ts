@@ -52,17 +52,17 @@ export async function withDatabase(say: Say, ms: number, use: (database: Databas
  * @throws CommandError when it has not worked after `ms`
  */
 export async function tryFor(ms: number, what: string, say: Say, attempt: () => Promise<void>): Promise<void> {
-  const end = Date.now() + ms;
+  const end = performance.now() + ms;
   let reportAt = 0;
   for (;;) {
     try {
       await attempt();
       return;
     } catch {
-      if (Date.now() > end) throw new CommandError(`${what} did not answer within ${String(ms / 1000)} s`);
-      if (Date.now() >= reportAt) {
+      if (performance.now() > end) throw new CommandError(`${what} did not answer within ${String(ms / 1000)} s`);
+      if (performance.now() >= reportAt) {
         say(`${what} is away, trying again`);
-        reportAt = Date.now() + REPORT_EVERY_MS;
+        reportAt = performance.now() + REPORT_EVERY_MS;
       }
       await delay(RETRY_MS);
     }

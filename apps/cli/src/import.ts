@@ -4,11 +4,12 @@ import {
   ImportRepository,
   ItemRepository,
   MaintenanceRepository,
+  ReferenceRepository,
   SchemaRepository,
   type Database,
 } from '@app/database';
 import { SearchBackfill } from '@app/items';
-import { collectGarbageEarly } from '@app/runtime';
+import { collectGarbageEarly, loadCliConfig } from '@app/runtime';
 import { CommandError, runCommand, withDatabase } from './command.js';
 import { importArguments, USAGE, type ImportArguments } from './import/arguments.js';
 import { openInput } from './import/input.js';
@@ -67,11 +68,20 @@ runCommand(USAGE, async (say) => {
 });
 
 function loaderFor({ kind, isDryRun }: ImportArguments, database: Database): Loader {
-  const imports = new ImportRepository(database);
   if (kind === 'items') {
-    return new ItemLoader(imports, new ItemRepository(database), new CounterRepository(database), isDryRun);
+    const { maxItemBytes } = loadCliConfig();
+    const counters = new CounterRepository(database);
+    return new ItemLoader(new ItemRepository(database), new ReferenceRepository(database), counters, {
+      isDryRun,
+      maxItemBytes,
+    });
   }
-  return new ReferenceLoader(kind, imports, new SearchBackfill(new MaintenanceRepository(database)), isDryRun);
+  return new ReferenceLoader(
+    kind,
+    new ImportRepository(database),
+    new SearchBackfill(new MaintenanceRepository(database)),
+    isDryRun,
+  );
 }
 
 /** Also after an interruption: without it searches read all items. */

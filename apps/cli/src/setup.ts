@@ -1,6 +1,12 @@
 import 'reflect-metadata';
 import { parseArgs } from 'node:util';
-import { CounterRepository, initiateReplicaSet, MaintenanceRepository, SchemaRepository } from '@app/database';
+import {
+  CounterRepository,
+  initiateReplicaSet,
+  MaintenanceRepository,
+  SchemaRepository,
+  SecretRepository,
+} from '@app/database';
 import { SearchBackfill } from '@app/items';
 import { DATABASE_STARTS_WITHIN_MS, runCommand, tryFor, withDatabase } from './command.js';
 
@@ -8,8 +14,8 @@ const USAGE = 'usage: setup [--init-replica-set SET/HOST:PORT]';
 const WAIT_FOR_MONGOD_MS = 120_000;
 
 /**
- * Makes a database ready for the service: indexes, the publicId sequence, derived fields. Does
- * nothing where nothing is to be done; interrupted, it can be run again.
+ * Makes a database ready for the service: indexes, the publicId sequence, the secret of idempotency keys, derived
+ * fields. Does nothing where nothing is to be done; interrupted, it can be run again.
  */
 runCommand(USAGE, async (say) => {
   const { values } = parseArgs({ options: { 'init-replica-set': { type: 'string' } } });
@@ -23,6 +29,7 @@ runCommand(USAGE, async (say) => {
     say(`indexes are there${former.length > 0 ? `, removed those of earlier versions: ${former.join(', ')}` : ''}`);
     const highest = await new CounterRepository(database).raiseToHighestStored();
     say(`publicId sequence is at ${String(highest)} or above`);
+    await new SecretRepository(database).findOrCreate('idempotency');
     const derived = await new SearchBackfill(new MaintenanceRepository(database)).run(new Date());
     say(`search terms are up to date (${String(derived)} items were not)`);
   });

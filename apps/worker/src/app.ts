@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { checkMongodbUri, Database, SchemaRepository } from '@app/database';
-import { checkRedisUrl, ReplyPublisher, type RedisConnection } from '@app/queue';
+import { parseRedisUrl, ReplyPublisher, type RedisConnection } from '@app/queue';
 import { atMostEvery, nestLogger, type Logger, type Stoppable, type WorkerConfig } from '@app/runtime';
 import { CreateItemConsumer } from './items/create-item.consumer.js';
 import { SearchIndexer } from './items/search-indexer.js';
@@ -30,7 +30,7 @@ const REPORT_EVERY_MS = 5000;
  */
 export async function createApp(config: WorkerConfig, logger: Logger): Promise<WorkerApp> {
   checkMongodbUri(config.mongodbUri);
-  checkRedisUrl(config.redisUrl);
+  parseRedisUrl(config.redisUrl);
   const app = await NestFactory.create(WorkerModule.with(config, logger), {
     bodyParser: false,
     logger: nestLogger(logger),

@@ -8,7 +8,7 @@ import {
   SchemaRepository,
 } from '@app/database';
 import { ItemCreator, SearchBackfill } from '@app/items';
-import { connectRedis, ReplyPublisher, type RedisConnection } from '@app/queue';
+import { connectRedis, ReplyPublisher } from '@app/queue';
 import { atMostEvery, HealthController, READINESS, provide, type Logger, type WorkerConfig } from '@app/runtime';
 import { WorkerReadiness } from './readiness.js';
 import { CreateItemConsumer } from './items/create-item.consumer.js';
@@ -21,6 +21,8 @@ const WRITES = { serverSelectionMs: 4000, socketMs: 8000 };
 
 /** Injection token of the connection on which BullMQ takes jobs. */
 export const WORKER_REDIS = Symbol('WorkerRedis');
+const WORKER_CONFIG = Symbol('WorkerConfig');
+const LOGGER = Symbol('Logger');
 
 /** One line for all connections to Redis while it is away. */
 const REPORT_EVERY_MS = 5000;
@@ -47,30 +49,13 @@ export class WorkerModule {
         provide: ReplyPublisher,
         useFactory: () => new ReplyPublisher(connectRedis(config.redisUrl, 'producer', report)),
       },
-      {
-        provide: CreateItemProcessor,
-        inject: [ItemCreator, ReplyPublisher, SearchIndexer],
-        useFactory: (creator: ItemCreator, replies: ReplyPublisher, indexer: SearchIndexer) =>
-          new CreateItemProcessor(creator, replies, indexer, logger),
-      },
-      {
-        provide: CreateItemConsumer,
-        inject: [WORKER_REDIS, CreateItemProcessor, Database],
-        useFactory: (redis: RedisConnection, processor: CreateItemProcessor, database: Database) =>
-          new CreateItemConsumer(redis, config, processor, database, logger),
-      },
-      {
-        provide: MaintenanceScheduler,
-        inject: [MaintenanceRepository, SearchBackfill],
-        useFactory: (items: MaintenanceRepository, search: SearchBackfill) =>
-          new MaintenanceScheduler(items, search, logger),
-      },
-      {
-        provide: READINESS,
-        inject: [Database, WORKER_REDIS, CreateItemConsumer],
-        useFactory: (database: Database, redis: RedisConnection, consumer: CreateItemConsumer) =>
-          new WorkerReadiness(database, redis, consumer),
-      },
+      { provide: LOGGER, useValue: logger },
+      { provide: WORKER_CONFIG, useValue: config },
+      provide(CreateItemProcessor, ItemCreator, ReplyPublisher, SearchIndexer, LOGGER),
+      provide(CreateItemConsumer, WORKER_REDIS, WORKER_CONFIG, CreateItemProcessor, Database, LOGGER),
+      provide(MaintenanceScheduler, MaintenanceRepository, SearchBackfill, LOGGER),
+      provide(WorkerReadiness, Database, WORKER_REDIS, CreateItemConsumer),
+      { provide: READINESS, useExisting: WorkerReadiness },
     ];
     return { module: WorkerModule, controllers: [HealthController], providers };
   }

@@ -1,4 +1,4 @@
-import { parseExactJson } from './exact-json.js';
+import { isTooComplex, MAX_JSON, parseExactJson } from './exact-json.js';
 
 describe('parseExactJson', () => {
   it.each(['null', '[]', '{"a":[1,-2.5,1e3,"x"],"b":{"c":null}}', '[9007199254740991,-9007199254740991]', ' 1 '])(
@@ -56,5 +56,25 @@ describe('parseExactJson', () => {
     for (const text of ['x'.repeat(16_000_000), '\\n'.repeat(8_000_000)]) {
       expect(parseExactJson(`["${text}",12345678901234567890]`)).toHaveProperty('1', Infinity);
     }
+  });
+});
+
+describe('isTooComplex', () => {
+  const { structures, values } = MAX_JSON;
+
+  it.each([
+    ['arrays', (count: number) => `[${'[],'.repeat(count - 2)}[]]`, structures],
+    ['objects', (count: number) => `[${'{},'.repeat(count - 2)}{}]`, structures],
+    ['members', (count: number) => `{${'"a":1,'.repeat(count - 2)}"a":1}`, structures],
+    ['levels', (count: number) => '['.repeat(count), structures],
+    ['values', (count: number) => `[${'1,'.repeat(count - 1)}1]`, values],
+  ])('begins with one more than the most %s', (_what, textOf, most) => {
+    expect(isTooComplex(textOf(most))).toBe(false);
+    expect(isTooComplex(textOf(most + 1))).toBe(true);
+  });
+
+  it.each(['[{:,', '\\\\', '\\"[', '\\u005b'])('does not count what is in a text: %s', (characters) => {
+    expect(isTooComplex(JSON.stringify([characters.repeat(100_000)]))).toBe(false);
+    expect(isTooComplex(`["${characters.repeat(100_000)}",${'[],'.repeat(structures)}1]`)).toBe(true);
   });
 });

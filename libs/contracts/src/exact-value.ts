@@ -22,19 +22,30 @@ export function findInexactness(value: unknown): Inexactness[] {
   return found;
 }
 
+/** The path is one array for all values, which is copied for a reason only: there may be half a million values. */
 function visit(value: unknown, path: (string | number)[], found: Inexactness[]): void {
   const message = refusalOf(value, path.length);
-  if (message !== undefined) {
-    found.push({ path: path.map(shortened), message });
-    return;
+  if (message !== undefined) found.push({ path: path.map(shortened), message });
+  else if (Array.isArray(value)) visitElements(value, path, found);
+  else if (typeof value === 'object' && value !== null) visitMembers(value as Record<string, unknown>, path, found);
+}
+
+function visitElements(elements: readonly unknown[], path: (string | number)[], found: Inexactness[]): void {
+  for (let index = 0; index < elements.length && found.length < MAX_REASONS; index++) {
+    path.push(index);
+    visit(elements[index], path, found);
+    path.pop();
   }
-  if (typeof value !== 'object' || value === null) return;
-  for (const [key, child] of Object.entries(value)) {
+}
+
+function visitMembers(members: Record<string, unknown>, path: (string | number)[], found: Inexactness[]): void {
+  for (const key of Object.keys(members)) {
     if (found.length >= MAX_REASONS) return;
-    const childPath = [...path, Array.isArray(value) ? Number(key) : key];
-    const refusal = refusalOfKey(key);
-    if (refusal === undefined) visit(child, childPath, found);
-    else found.push({ path: childPath.map(shortened), message: refusal });
+    path.push(key);
+    const message = refusalOfKey(key);
+    if (message === undefined) visit(members[key], path, found);
+    else found.push({ path: path.map(shortened), message });
+    path.pop();
   }
 }
 

@@ -70,9 +70,9 @@ export class Database {
         this.seen = true;
         return;
       } catch (error) {
-        if (Date.now() >= reportAt) {
+        if (performance.now() >= reportAt) {
           report(`MongoDB is away, trying again: ${error instanceof Error ? error.name : 'unknown error'}`);
-          reportAt = Date.now() + REPORT_EVERY_MS;
+          reportAt = performance.now() + REPORT_EVERY_MS;
         }
         await delay(RETRY_MS, undefined, { signal: this.closing.signal }).catch(() => undefined);
       }

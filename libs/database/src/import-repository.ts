@@ -3,7 +3,6 @@ import type { Database } from './database.js';
 import { DURABLY, insertEach, type InsertFailure } from './insert-each.js';
 import type { ItemRecord } from './item-record.js';
 import type { CategoryRecord, TitleRecord } from './models.js';
-import { mongoId } from './mongo-id.js';
 
 /** What items refer to by number. */
 export type ReferenceKind = 'categories' | 'brands' | 'conditions';
@@ -16,29 +15,9 @@ const COPIES = {
 
 const RENAMES_A_WRITE = 1000;
 
-/** Asks for many at once what creating asks for one by one, and loads what items refer to. */
+/** Loads what items refer to. */
 export class ImportRepository {
   constructor(private readonly database: Database) {}
-
-  /** Those of the ids that items have. */
-  async findStoredIds(ids: readonly string[]): Promise<Set<string>> {
-    const found = await this.database.models.items.find({ _id: { $in: ids.map(mongoId) } }, { _id: 1 }).lean();
-    return new Set(found.map(({ _id }) => _id.toHexString()));
-  }
-
-  /** The numbers of those of the categories that there are, by slug. */
-  async findCategoryIds(slugs: readonly string[]): Promise<Map<string, number>> {
-    if (slugs.length === 0) return new Map();
-    const found = await this.database.models.categories.find({ slug: { $in: slugs } }, { slug: 1 }).lean();
-    return new Map(found.map(({ slug, _id }) => [slug, _id]));
-  }
-
-  /** The titles of those of the brands or conditions that there are, by number. */
-  async findTitles(kind: 'brands' | 'conditions', ids: readonly number[]): Promise<Map<number, string>> {
-    if (ids.length === 0) return new Map();
-    const found = await this.database.models[kind].find({ _id: { $in: ids } }, { title: 1 }).lean();
-    return new Map(found.map(({ _id, title }) => [_id, title]));
-  }
 
   /**
    * Stores each of the rows under its number, new or in place of what is there; answers how many that has changed, and

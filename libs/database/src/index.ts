@@ -15,4 +15,5 @@ export * from './mongo-id.js';
 export * from './reference-repository.js';
 export * from './replica-set.js';
 export * from './schema-repository.js';
+export * from './secret-repository.js';
 export { SharedReads } from './shared-reads.js';

@@ -11,7 +11,7 @@ export interface InsertFailure {
   error: Error;
 }
 
-const DUPLICATE_KEY = 11000;
+export const DUPLICATE_KEY = 11000;
 
 /**
  * Inserts every record that can be, whatever is wrong with its neighbours; answers why the others were

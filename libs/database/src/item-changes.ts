@@ -85,15 +85,15 @@ export class ItemChanges {
   }
 
   private async follow(): Promise<boolean> {
-    if (Date.now() < this.pausedUntil || !this.database.hasBeenSeen) return false;
-    if (Date.now() - this.askedAt > FOLLOWED_FOR_MS) this.stop();
-    this.askedAt = Date.now();
+    if (performance.now() < this.pausedUntil || !this.database.hasBeenSeen) return false;
+    if (performance.now() - this.askedAt > FOLLOWED_FOR_MS) this.stop();
+    this.askedAt = performance.now();
     const following = (this.following ??= { isInDoubt: false });
     following.telling = this.tellAll(following);
     try {
       if (await this.database.read(following.telling, TOLD_WITHIN_MS)) return true;
     } catch {
-      this.pausedUntil = Date.now() + PAUSE_MS;
+      this.pausedUntil = performance.now() + PAUSE_MS;
     }
     this.stop();
     return false;

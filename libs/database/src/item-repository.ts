@@ -67,6 +67,12 @@ export class ItemRepository {
     return this.byId.ask(id);
   }
 
+  /** Those of the ids that items have. */
+  async findStoredIds(ids: readonly string[]): Promise<Set<string>> {
+    const found = await this.database.models.items.find({ _id: { $in: ids.map(mongoId) } }, { _id: 1 }).lean();
+    return new Set(found.map(({ _id }) => _id.toHexString()));
+  }
+
   /** Those of the items that are stored for good, complete: a majority of the replica set has them. */
   async findStored(ids: readonly string[]): Promise<ItemRecord[]> {
     const found = this.database.models.items

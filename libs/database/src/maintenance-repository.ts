@@ -1,4 +1,4 @@
-import type { Types } from 'mongoose';
+import { mongo, type Types } from 'mongoose';
 import type { Database } from './database.js';
 import type { ItemRecord } from './item-record.js';
 import { mongoId } from './mongo-id.js';
@@ -8,6 +8,9 @@ export type SearchSource = Pick<ItemRecord, 'name' | 'description' | 'brandTitle
 
 /** An item whose search terms are missing or were made by older rules. */
 export type StaleItem = SearchSource & { _id: Types.ObjectId; searchVersion?: number };
+
+/** Items of a batch, and bytes of their texts. */
+const BATCH = { items: 500, bytes: 8_388_608 };
 
 const SEARCH_FIELDS = { name: 1, description: 1, brandTitle: 1, searchVersion: 1 } as const;
 
@@ -24,28 +27,20 @@ export class MaintenanceRepository {
     return modifiedCount;
   }
 
-  /** Up to `limit` items created before `createdBefore` whose search terms are missing or not of this version. */
-  async findStale(searchVersion: number, createdBefore: Date, limit: number): Promise<StaleItem[]> {
+  /** The items created before `createdBefore` whose search terms are missing or not of this version, in batches. */
+  findStale(searchVersion: number, createdBefore: Date): AsyncGenerator<StaleItem[]> {
     const createdAt = { $lt: createdBefore };
-    return this.database.models.items
-      .find(
-        {
-          $or: [
-            { searchVersion: null, createdAt },
-            { searchVersion: { $lt: searchVersion }, createdAt },
-          ],
-        },
-        SEARCH_FIELDS,
-      )
-      .limit(limit)
-      .lean<StaleItem[]>();
+    return this.findBatches({
+      $or: [
+        { searchVersion: null, createdAt },
+        { searchVersion: { $lt: searchVersion }, createdAt },
+      ],
+    });
   }
 
-  /** Those of the items that have no search terms. */
-  async findUnindexed(ids: readonly string[]): Promise<StaleItem[]> {
-    return this.database.models.items
-      .find({ _id: { $in: ids.map(mongoId) }, searchVersion: null }, SEARCH_FIELDS)
-      .lean<StaleItem[]>();
+  /** Those of the items that have no search terms, in batches. */
+  findUnindexed(ids: readonly string[]): AsyncGenerator<StaleItem[]> {
+    return this.findBatches({ _id: { $in: ids.map(mongoId) }, searchVersion: null });
   }
 
   /**
@@ -73,5 +68,19 @@ export class MaintenanceRepository {
       { ordered: false },
     );
     return modifiedCount;
+  }
+
+  private async *findBatches(filter: object): AsyncGenerator<StaleItem[]> {
+    const { collection } = this.database.models.items;
+    let batch: StaleItem[] = [];
+    let bytes = 0;
+    for await (const item of collection.find<StaleItem>(filter, { projection: SEARCH_FIELDS })) {
+      batch.push(item);
+      bytes += mongo.BSON.calculateObjectSize(item);
+      if (batch.length < BATCH.items && bytes < BATCH.bytes) continue;
+      yield batch;
+      [batch, bytes] = [[], 0];
+    }
+    if (batch.length > 0) yield batch;
   }
 }

@@ -6,12 +6,12 @@ export class Memory<Key, Value> {
 
   get(key: Key): Value | undefined {
     const found = this.remembered.get(key);
-    return found !== undefined && found.until > Date.now() ? found.value : undefined;
+    return found !== undefined && found.until > performance.now() ? found.value : undefined;
   }
 
   set(key: Key, value: Value): void {
     const { forMs, count } = this.options;
     if (this.remembered.size >= count) this.remembered.clear();
-    this.remembered.set(key, { value, until: Date.now() + forMs });
+    this.remembered.set(key, { value, until: performance.now() + forMs });
   }
 }

@@ -25,6 +25,11 @@ export interface CounterRecord {
   value: number;
 }
 
+export interface SecretRecord {
+  _id: string;
+  value: string;
+}
+
 /**
  * The order of every list: boosted items first, by score, then the newest. `publicId` is unique,
  * which makes the order total.
@@ -132,6 +137,11 @@ const counterSchema = new Schema<CounterRecord>(
   { ...options, collection: 'counters' },
 );
 
+const secretSchema = new Schema<SecretRecord>(
+  { _id: String, value: { type: String, required } },
+  { ...options, collection: 'secrets' },
+);
+
 /** Every collection of the service, on one connection. */
 export type Models = ReturnType<typeof createModels>;
 
@@ -145,5 +155,6 @@ export function createModels(connection: Connection) {
     brands: connection.model('Brand', titleSchema('brands')),
     conditions: connection.model('Condition', titleSchema('conditions')),
     counters: connection.model('Counter', counterSchema),
+    secrets: connection.model('Secret', secretSchema),
   };
 }

@@ -1,19 +1,28 @@
 import type { Database } from './database.js';
+import type { ItemRecord } from './item-record.js';
 import { Memory } from './memory.js';
-import type { Models } from './models.js';
 
 /** How long a title that was found may be answered from memory. */
 const REMEMBERED = { forMs: 60_000, count: 10_000 };
 
+/** What an item says of its brand and condition. */
+export type Referring = Pick<ItemRecord, 'brandId' | 'conditionId'>;
+
+/** Their titles, null where the number is null or unknown. */
+export interface Titles {
+  brandTitle: string | null;
+  condition: string | null;
+}
+
 /** What items refer to by number: categories, brands, conditions. Other services and the import write them. */
 export class ReferenceRepository {
-  private readonly brands: TitleMemory;
-  private readonly conditions: TitleMemory;
+  /** What was found, never that something was missing: a new brand counts at once. */
+  private readonly titles = {
+    brands: new Memory<number, string>(REMEMBERED),
+    conditions: new Memory<number, string>(REMEMBERED),
+  };
 
-  constructor(private readonly database: Database) {
-    this.brands = new TitleMemory(database.models.brands);
-    this.conditions = new TitleMemory(database.models.conditions);
-  }
+  constructor(private readonly database: Database) {}
 
   /** The number of the category with this slug, or null. */
   async findCategoryId(slug: string): Promise<number | null> {
@@ -21,29 +30,40 @@ export class ReferenceRepository {
     return (await this.database.read(found))?._id ?? null;
   }
 
-  /** The brand's title, or null when the number is null or unknown. */
-  async findBrandTitle(id: number | null): Promise<string | null> {
-    return id === null ? null : this.brands.find(id);
+  /** The numbers of those of the categories that there are, by slug. */
+  async findCategoryIds(slugs: readonly string[]): Promise<Map<string, number>> {
+    if (slugs.length === 0) return new Map();
+    const found = await this.database.models.categories.find({ slug: { $in: slugs } }, { slug: 1 }).lean();
+    return new Map(found.map(({ slug, _id }) => [slug, _id]));
   }
 
-  /** The condition's title, or null when the number is null or unknown. */
-  async findConditionTitle(id: number | null): Promise<string | null> {
-    return id === null ? null : this.conditions.find(id);
+  /** Returns a lookup of the titles that these items refer to, made with one query a kind at most. */
+  async findTitles(items: readonly Referring[]): Promise<(item: Referring) => Titles> {
+    const [brands, conditions] = await Promise.all([
+      this.findByIds('brands', new Set(items.map(({ brandId }) => brandId))),
+      this.findByIds('conditions', new Set(items.map(({ conditionId }) => conditionId))),
+    ]);
+    return ({ brandId, conditionId }) => ({
+      brandTitle: brands.get(brandId) ?? null,
+      condition: conditions.get(conditionId) ?? null,
+    });
   }
-}
 
-/** Remembers what was found, never that something was missing: a new brand counts at once. */
-class TitleMemory {
-  private readonly titles = new Memory<number, string>(REMEMBERED);
-
-  constructor(private readonly model: Models['brands']) {}
-
-  async find(id: number): Promise<string | null> {
-    const remembered = this.titles.get(id);
-    if (remembered !== undefined) return remembered;
-    const found = await this.model.findOne({ _id: id }, { title: 1 }).lean();
-    if (found === null) return null;
-    this.titles.set(id, found.title);
-    return found.title;
+  private async findByIds(kind: 'brands' | 'conditions', ids: Set<number | null>): Promise<Map<number | null, string>> {
+    const memory = this.titles[kind];
+    const titles = new Map<number | null, string>();
+    const others: number[] = [];
+    for (const id of ids) {
+      if (id === null) continue;
+      const title = memory.get(id);
+      if (title === undefined) others.push(id);
+      else titles.set(id, title);
+    }
+    if (others.length === 0) return titles;
+    for (const { _id, title } of await this.database.models[kind].find({ _id: { $in: others } }).lean()) {
+      memory.set(_id, title);
+      titles.set(_id, title);
+    }
+    return titles;
   }
 }

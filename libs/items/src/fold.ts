@@ -19,7 +19,12 @@ const LETTERS: Readonly<Record<string, string>> = {
   þ: 'th',
   ς: 'σ',
 };
-const SPECIAL_LETTER = new RegExp(`[${Object.keys(LETTERS).join('')}]`, 'gu');
+const SPECIAL_LETTER = new RegExp(`[${Object.keys(LETTERS).join('')}]`, 'g');
+
+/** Runs of what is a combining mark once it is decomposed: the halfwidth voicing marks of kana are letters by category. */
+const MARKS = /[\p{M}\u{FF9E}\u{FF9F}]+/gu;
+/** No natural text has more in a row: Unicode's Stream-Safe Text Format (https://unicode.org/reports/tr15/#Stream_Safe_Text_Format). */
+const MAX_MARKS = 30;
 
 /**
  * The form in which texts are compared: compatibility characters, diacritics and case make no
@@ -27,15 +32,19 @@ const SPECIAL_LETTER = new RegExp(`[${Object.keys(LETTERS).join('')}]`, 'gu');
  * so that a Korean syllable counts as one character.
  */
 export function fold(text: string): string {
-  return (
-    text
-      .normalize('NFKD')
-      .replace(DIACRITICS, '')
-      // Down, up and down again: ẞ → ß → SS → ss, and ı → I → i.
-      .toLowerCase()
-      .toUpperCase()
-      .toLowerCase()
-      .replace(SPECIAL_LETTER, (letter) => LETTERS[letter] ?? letter)
-      .normalize('NFC')
-  );
+  const decomposed = withoutLongRuns(text).normalize('NFKD');
+  const plain = decomposed.replace(DIACRITICS, '');
+  const folded = plain
+    // Down, up and down again: ẞ → ß → SS → ss, and ı → I → i.
+    .toLowerCase()
+    .toUpperCase()
+    .toLowerCase()
+    .replace(SPECIAL_LETTER, (letter) => LETTERS[letter] ?? letter);
+  // Where a tatweel or soft hyphen was removed, two runs have become one.
+  return (plain === decomposed ? folded : withoutLongRuns(folded)).normalize('NFC');
+}
+
+/** Drops the marks of a run beyond the first {@link MAX_MARKS}: ordering them takes time with the square of their number. */
+function withoutLongRuns(text: string): string {
+  return text.replace(MARKS, (run) => (run.length > MAX_MARKS ? Array.from(run).slice(0, MAX_MARKS).join('') : run));
 }

@@ -1,4 +1,6 @@
 export * from './item-creator.js';
+export { itemIdOf } from './item-id.js';
+export * from './item-size.js';
 export * from './new-item-record.js';
 export * from './request-hash.js';
 export * from './search-backfill.js';

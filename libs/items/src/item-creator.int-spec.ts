@@ -7,6 +7,7 @@ import {
   SchemaRepository,
   type Database,
 } from '@app/database';
+import { profile } from '../../../test/support/profile.js';
 import { validInput } from '../../../test/support/items.js';
 import { freshEnvironment, openDatabase } from '../../../test/support/service.js';
 import { SearchBackfill } from './search-backfill.js';
@@ -127,6 +128,47 @@ describe('creating many items', () => {
     expect(await count()).toBe(2);
   });
 
+  it('lets one whose fields cannot be derived fail alone', async () => {
+    const bad = request({ name: undefined as unknown as string });
+    const [first, last] = [request(), request()];
+    const created = await creator.createMany([first, bad, last]);
+    expect(created.get(bad.id)).toBeInstanceOf(Error);
+    expect([first, last].map(({ id }) => itemOf(created, id).item.publicId)).toEqual([1, 3]);
+    expect(await count()).toBe(2);
+  });
+
+  it('asks for titles once a batch, of brands and of conditions, known or not', async () => {
+    const { brands, conditions } = database.models;
+    await Promise.all([
+      brands.insertMany({ _id: 1, title: 'Brand' }),
+      conditions.insertMany({ _id: 2, title: 'Condition' }),
+    ]);
+    const requests = Array.from({ length: 60 }, (_, index) =>
+      request({ brandId: index + 0.5 * (index % 2), conditionId: index === 5 ? null : index }),
+    );
+    const newQueries = await profile(database);
+    const titles = [...(await creator.createMany([...requests, request({ brandId: 1 })])).values()].map((created) =>
+      created instanceof Error ? created : [created.item.brandTitle, created.item.condition],
+    );
+    const asked = (await newQueries()).map(({ command }) => command.find).filter((name) => name !== 'items');
+    expect(asked.sort()).toEqual(['brands', 'conditions']);
+    expect(titles[2]).toEqual([null, 'Condition']);
+    expect(titles[60]).toEqual(['Brand', null]);
+    expect(titles.filter((found) => String(found) !== ',')).toHaveLength(2);
+  });
+
+  it('finds at once what was missing before, and remembers what was found', async () => {
+    const titleOf = async (): Promise<unknown> => {
+      const [created] = (await creator.createMany([request({ brandId: 9 })])).values();
+      return created instanceof Error ? created : created?.item.brandTitle;
+    };
+    expect(await titleOf()).toBeNull();
+    await database.models.brands.insertMany({ _id: 9, title: 'Brand' });
+    expect(await titleOf()).toBe('Brand');
+    await database.models.brands.deleteMany();
+    expect(await titleOf()).toBe('Brand');
+  });
+
   it('stores what search makes nothing of, and its neighbours with their words', async () => {
     const [endless, neighbour] = [request({ name: 'x'.repeat(15_000_000) }), request({ name: 'Lamp' })];
     await creator.createMany([endless, neighbour]);
@@ -146,13 +188,28 @@ describe('creating many items', () => {
     expect(await backfill.run(new Date())).toBe(0);
   });
 
+  it('derives search terms in batches of at most 8 MiB of texts', async () => {
+    const requests = Array.from({ length: 40 }, () => request({ description: 'lamp '.repeat(100_000) }));
+    await creator.createMany(requests, { isFindable: false });
+    const maintenance = new MaintenanceRepository(database);
+    const sizes: number[] = [];
+    for await (const batch of maintenance.findStale(1, new Date())) sizes.push(batch.length);
+    expect(sizes).toEqual([17, 17, 6]);
+    expect(await new SearchBackfill(maintenance).run(new Date())).toBe(40);
+    expect(await new SearchBackfill(maintenance).run(new Date())).toBe(0);
+  });
+
   async function findable(...requests: CreateRequest[]): Promise<unknown[]> {
     const stored = await Promise.all(requests.map(({ id }) => database.models.items.findById(id).lean()));
     return stored.map((item) => item?.searchTerms);
   }
 });
 
-function request(changes: { requestHash?: string; name?: string; photos?: unknown[] } = {}): CreateRequest {
+interface Changes extends Partial<CreateRequest['item']> {
+  requestHash?: string;
+}
+
+function request(changes: Changes = {}): CreateRequest {
   const { requestHash = 'hash', ...more } = changes;
   const item = { ...(validInput(more) as unknown as CreateRequest['item']), categoryId: 7 };
   return { id: newMongoId(), sellerId: 'seller', requestHash, item };

@@ -46,8 +46,11 @@ export class ItemCreator {
     const outcomes: CreatedItems = new Map();
     let open = requests;
     for (let tries = 1; open.length > 0; tries++) {
-      const records = await this.recordsFor(open);
-      if (isFindable) for (const record of records) Object.assign(record, searchFields(record));
+      const records: ItemRecord[] = [];
+      for (const [index, record] of (await this.recordsFor(open, isFindable)).entries()) {
+        if (record instanceof Error) outcomes.set(open[index]?.id ?? '', record);
+        else records.push(record);
+      }
       const failures = new Map((await this.items.insertMany(records)).map((failure) => [failure.index, failure]));
       const taken = { _id: new Set<string>(), publicId: new Set<string>() };
       records.forEach((record, index) => {
@@ -75,18 +78,18 @@ export class ItemCreator {
     return new Map(stored.map((record) => [record._id.toHexString(), created(record)]));
   }
 
-  private async recordsFor(requests: readonly CreateRequest[]): Promise<ItemRecord[]> {
-    const titles = await Promise.all(
-      requests.map(async ({ item: { brandId, conditionId } }) => ({
-        brandTitle: await this.references.findBrandTitle(brandId),
-        condition: await this.references.findConditionTitle(conditionId),
-      })),
-    );
+  /** The record of each request, or why it cannot be made. */
+  private async recordsFor(requests: readonly CreateRequest[], isFindable: boolean): Promise<(ItemRecord | Error)[]> {
+    const titlesOf = await this.references.findTitles(requests.map(({ item }) => item));
     const firstPublicId = await this.counters.takePublicIds(requests.length);
     const now = new Date();
     return requests.map((request, index) => {
-      const { brandTitle = null, condition = null } = titles[index] ?? {};
-      return newItemRecord(request, { publicId: firstPublicId + index, brandTitle, condition, now });
+      try {
+        const record = newItemRecord(request, { publicId: firstPublicId + index, ...titlesOf(request.item), now });
+        return isFindable ? { ...record, ...searchFields(record) } : record;
+      } catch (error) {
+        return error as Error;
+      }
     });
   }
 }

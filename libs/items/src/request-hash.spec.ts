@@ -1,12 +1,29 @@
-import { requestHash } from './request-hash.js';
+import { CreateItemInputSchema } from '@app/contracts';
+import { isSameRequest, requestHash } from './request-hash.js';
+
+const INPUT = {
+  name: 'Red city bike',
+  description: 'Three gears, new tyres.',
+  price: 149.5,
+  categoryId: '7',
+  stock: 1,
+  brandId: null,
+  conditionId: 2,
+  isFeatured: false,
+  images: ['https://images.example.com/bike.jpg'],
+};
+/** As stored before hashes had versions. */
+const STORED = '0c5EDubXssi2nnMspexgfdLw9MTyy1WEF7ZmwQV2Bbw';
 
 describe('requestHash', () => {
+  const hash = (input: object): string => requestHash(input, [['a', 'b', 'photos']]);
+
   it('is the same for another order of keys, at every level', () => {
-    expect(requestHash({ a: 1, b: [{ c: null, d: 'x' }] })).toBe(requestHash({ b: [{ d: 'x', c: null }], a: 1 }));
+    expect(hash({ a: 1, b: [{ c: null, d: 'x' }] })).toBe(hash({ b: [{ d: 'x', c: null }], a: 1 }));
   });
 
   it('takes an absent and an undefined key for the same', () => {
-    expect(requestHash({ a: 1, photos: undefined })).toBe(requestHash({ a: 1 }));
+    expect(hash({ a: 1, photos: undefined })).toBe(hash({ a: 1 }));
   });
 
   it.each([
@@ -14,8 +31,49 @@ describe('requestHash', () => {
     [{ a: [1, 2] }, { a: [2, 1] }],
     [{ a: {} }, { a: [] }],
     [{ a: null }, {}],
+    [{ a: null }, { a: 'null' }],
+    [{ a: true }, { a: 'true' }],
     [{ a: '"b":1' }, { a: '', b: 1 }],
   ])('tells %j from %j', (one, other) => {
-    expect(requestHash(one)).not.toBe(requestHash(other));
+    expect(hash(one)).not.toBe(hash(other));
+  });
+
+  it('is the same for ever: stored items are compared by it', () => {
+    expect(requestHash(INPUT)).toBe(STORED);
+  });
+
+  it('covers every field of the input: a new field needs a new version', () => {
+    for (const field of Object.keys(CreateItemInputSchema.shape)) {
+      expect([field, requestHash({ ...INPUT, [field]: 'other' }) === STORED]).toEqual([field, false]);
+    }
+  });
+});
+
+describe('isSameRequest', () => {
+  const FIRST = Object.keys(CreateItemInputSchema.shape);
+  const GROWN = [FIRST, [...FIRST, 'colour']];
+
+  it('tells a request from another', () => {
+    expect(isSameRequest(requestHash(INPUT), { ...INPUT })).toBe(true);
+    expect(isSameRequest(requestHash(INPUT), { ...INPUT, price: 1 })).toBe(false);
+    expect(isSameRequest(STORED, INPUT)).toBe(true);
+  });
+
+  it('is true of a retry after the input has got another field, sent or filled in', () => {
+    expect(isSameRequest(STORED, INPUT, GROWN)).toBe(true);
+    expect(isSameRequest(STORED, { ...INPUT, colour: null }, GROWN)).toBe(true);
+    expect(isSameRequest(STORED, { ...INPUT, price: 1, colour: null }, GROWN)).toBe(false);
+  });
+
+  it('compares the field in what was stored since', () => {
+    const stored = requestHash({ ...INPUT, colour: 'red' }, GROWN);
+    expect(stored).toMatch(/^2:/);
+    expect(isSameRequest(stored, { ...INPUT, colour: 'red' }, GROWN)).toBe(true);
+    expect(isSameRequest(stored, { ...INPUT, colour: 'blue' }, GROWN)).toBe(false);
+    expect(isSameRequest(stored, INPUT, GROWN)).toBe(false);
+  });
+
+  it('cannot tell of a version that is not known yet', () => {
+    expect(isSameRequest(requestHash(INPUT, GROWN), INPUT)).toBeUndefined();
   });
 });

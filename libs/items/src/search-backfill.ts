@@ -1,8 +1,6 @@
 import type { MaintenanceRepository, StaleItem } from '@app/database';
 import { SEARCH_VERSION, searchFields } from './search-terms.js';
 
-const BATCH = 500;
-
 /**
  * Derives the search terms of items that have none yet, whose name, description or brand has changed, or whose terms
  * older rules made.
@@ -15,21 +13,19 @@ export class SearchBackfill {
    * stopped. An item that is changed at the same time is left for the next run. Answers how many were brought up to date.
    */
   async run(createdBefore: Date): Promise<number> {
-    let updated = 0;
-    for (;;) {
-      const count = await this.update(await this.maintenance.findStale(SEARCH_VERSION, createdBefore, BATCH));
-      updated += count;
-      if (count === 0) return updated;
-    }
+    return this.update(this.maintenance.findStale(SEARCH_VERSION, createdBefore));
   }
 
   /** Those of these items that have no search terms get them. */
   async runFor(ids: readonly string[]): Promise<void> {
-    await this.update(await this.maintenance.findUnindexed(ids));
+    await this.update(this.maintenance.findUnindexed(ids));
   }
 
-  private async update(stale: readonly StaleItem[]): Promise<number> {
-    if (stale.length === 0) return 0;
-    return this.maintenance.updateSearchFields(stale.map((item) => ({ item, fields: searchFields(item) })));
+  private async update(batches: AsyncIterable<StaleItem[]>): Promise<number> {
+    let updated = 0;
+    for await (const stale of batches) {
+      updated += await this.maintenance.updateSearchFields(stale.map((item) => ({ item, fields: searchFields(item) })));
+    }
+    return updated;
   }
 }

@@ -16,13 +16,14 @@ const UNSPACED = String.raw`[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}]`;
 const DICTIONARY = String.raw`[\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]`;
 const OTHER = `[${UNSPACED}${DICTIONARY}]`;
 
+/** Its first group is a run of {@link UNSPACED}, its second one of {@link DICTIONARY}. */
 const PART = new RegExp(
   [
-    String.raw`(?<unspaced>[${UNSPACED}&&[\p{L}\p{M}\p{N}]]+)`,
-    String.raw`(?<dictionary>[${DICTIONARY}&&[\p{L}\p{M}\p{N}]]+)`,
-    String.raw`(?<word>[[\p{L}\p{N}]--${OTHER}][[\p{L}\p{M}\p{N}]--${OTHER}]*)`,
+    String.raw`([${UNSPACED}&&[\p{L}\p{M}\p{N}]]+)`,
+    String.raw`([${DICTIONARY}&&[\p{L}\p{M}\p{N}]]+)`,
+    String.raw`([[\p{L}\p{N}]--${OTHER}][[\p{L}\p{M}\p{N}]--${OTHER}]*)`,
     // Flags, and pictographs with their skin tones and joined companions.
-    String.raw`(?<emoji>\p{RI}{2}|\p{ExtPict}\p{EMod}?(?:\u{200D}\p{ExtPict}\p{EMod}?)*)`,
+    String.raw`(\p{RI}{2}|\p{ExtPict}\p{EMod}?(?:\u{200D}\p{ExtPict}\p{EMod}?)*)`,
   ].join('|'),
   'gv',
 );
@@ -38,10 +39,10 @@ const dictionary = new Intl.Segmenter('th', { granularity: 'word' });
  * into words; to be indexed it gives every single character too.
  */
 export function* words(text: string, purpose: 'index' | 'lookup'): Generator<Word> {
-  for (const { groups = {} } of fold(text).matchAll(PART)) {
-    if (groups['unspaced'] !== undefined) yield* pairs(groups['unspaced'], purpose);
-    else if (groups['dictionary'] !== undefined) yield* dictionaryWords(groups['dictionary']);
-    else yield { term: cut(groups['word'] ?? groups['emoji'] ?? ''), cost: 1 };
+  for (const [part, unspaced, dictionary] of fold(text).matchAll(PART)) {
+    if (unspaced !== undefined) yield* pairs(unspaced, purpose);
+    else if (dictionary !== undefined) yield* dictionaryWords(dictionary);
+    else yield { term: cut(part), cost: 1 };
   }
 }
 

@@ -27,14 +27,6 @@ interface Sample {
 /** Why creates are refused, whoever waits for them. */
 export type BacklogReason = 'memory' | 'jobs' | 'bytes';
 
-/** The queue as an operator should know it. */
-export interface BacklogState {
-  refuses: BacklogReason | undefined;
-  /** Share of Redis's `maxmemory` in use. */
-  memory: number;
-  failed: number;
-}
-
 const FRESH_MS = 250;
 /** A look at both ends of the queue tells the size of its jobs well enough. */
 const SAMPLED_JOBS = 50;
@@ -79,13 +71,8 @@ export class Backlog {
     return undefined;
   }
 
-  /** Keeps the drain rate known while clients wait, however seldom a new one comes. */
-  async watch(): Promise<void> {
-    await this.current().catch(() => undefined);
-  }
-
-  /** Looks at the queue. @throws when Redis does not answer */
-  async state(): Promise<BacklogState> {
+  /** Looks at the queue, which also keeps its drain rate known. @throws when Redis does not answer */
+  async state(): Promise<{ refuses: BacklogReason | undefined; memory: number; failed: number }> {
     const sample = await this.look();
     return { refuses: this.reasonIn(sample), memory: sample.memory, failed: sample.failed };
   }
@@ -117,14 +104,13 @@ export class Backlog {
     const names = ['wait', 'prioritized', 'delayed', 'failed', 'metrics:completed', 'metrics:failed'];
     const keys = names.map((name) => this.toKey(name));
     const reply = await this.redis.eval(LOOK, keys.length, ...keys, this.toKey(''), SAMPLED_JOBS);
-    const [waits, prioritized, delayed, failed, finished, bytes, info] = reply as [...Counts, info: string];
+    const [counts, info] = reply as [number[], string];
+    const [waits = 0, prioritized = 0, delayed = 0, failed = 0, finished = 0, bytes = 0] = counts;
     const waiting = waits + prioritized;
     this.rate.observe({ at, waiting, finished });
     return { at, waiting, jobs: waiting + delayed, bytes, failed, memory: memoryShare(info) };
   }
 }
-
-type Counts = [waiting: number, prioritized: number, delayed: number, failed: number, finished: number, bytes: number];
 
 /**
  * Counts the jobs of each state and estimates the bytes of those that wait, in one step. A script also makes a Redis
@@ -156,7 +142,7 @@ end
 local completed = tonumber(redis.call('HGET', KEYS[5], 'count') or 0)
 local rejected = tonumber(redis.call('HGET', KEYS[6], 'count') or 0)
 return {
-  waiting, counts[prioritized], counts[delayed], redis.call('ZCARD', failed), completed + rejected, bytes,
+  { waiting, counts[prioritized], counts[delayed], redis.call('ZCARD', failed), completed + rejected, bytes },
   redis.call('INFO', 'memory'),
 }
 `;

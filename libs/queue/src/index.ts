@@ -1,7 +1,7 @@
-export type { BacklogLimits, BacklogReason, BacklogState } from './backlog.js';
+export type { BacklogLimits } from './backlog.js';
 export * from './create-queue.js';
 export * from './job-worker.js';
 export * from './queue-settings.js';
 export * from './redis.js';
-export { checkRedisUrl } from './redis-url.js';
+export { parseRedisUrl } from './redis-url.js';
 export * from './reply-channel.js';

@@ -7,6 +7,7 @@ import { CREATE_JOB_OPTIONS, keyPrefix } from './queue-settings.js';
 import { connectRedis, type RedisConnection } from './redis.js';
 
 const CONCURRENCY = 4;
+const GRACE_MS = 5000;
 /** More than a lock and two checks for stalled jobs. */
 const TAKEN_OVER_MS = 15_000;
 
@@ -43,7 +44,7 @@ describe('a worker that takes jobs in batches', () => {
     worker = new JobWorker(source, { process, onFailed }, pino({ level: 'silent' }));
   });
   afterEach(async () => {
-    await worker.close();
+    await worker.close(GRACE_MS);
     await queue.close();
   });
   afterAll(async () => {
@@ -161,7 +162,7 @@ describe('a worker that takes jobs in batches', () => {
   it('finishes the batch in hand when it is closed, and takes no more', async () => {
     const done = await beginWith('a');
     await add('b');
-    const closed = worker.close();
+    const closed = worker.close(GRACE_MS);
     done();
     await closed;
     expect(await queue.getJobCounts()).toMatchObject({ completed: 1, waiting: 1, active: 0 });

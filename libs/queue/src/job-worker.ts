@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { atMostEvery, cutByBytes, type Logger } from '@app/runtime';
+import { atMostEvery, cutByBytes, settledWithin, type Logger } from '@app/runtime';
 import { Job, Worker, type JobJson } from 'bullmq';
 import { keyPrefix, LOCK_MS, WORKER_OPTIONS } from './queue-settings.js';
 import type { RedisConnection } from './redis.js';
@@ -36,6 +36,9 @@ const TAKE_AT_ONCE = 64;
  */
 const REFUSED_BY_REDIS = /(?:^| -)(OOM|LOADING|READONLY|NOREPLICAS|MISCONF|MASTERDOWN|CLUSTERDOWN|BUSY)\b/;
 const PAUSE_MS = 300;
+const ASK_EVERY_MS = 50;
+/** Each step of closing; Redis may be away, and is then left alone. */
+const CLOSE_WITHIN_MS = 500;
 const REPORT_EVERY_MS = 5000;
 
 /**
@@ -113,19 +116,21 @@ export class JobWorker {
     return performance.now() - this.takenAt > ms && (await this.countWaiting()) > 0;
   }
 
-  /** Takes no more jobs, and settles once those in hand have ended. */
-  async close(): Promise<void> {
+  /** Takes no more jobs, and gives those back that have not ended within `graceMs`: another worker takes them. */
+  async close(graceMs: number): Promise<void> {
     this.isStopping = true;
     // Nothing is in hand then; not forced, closing would wait for as long as BullMQ waits for a job.
-    if (this.isBlocked) await this.worker.close(true);
-    await this.running;
+    if (this.isBlocked) await settledWithin(CLOSE_WITHIN_MS, this.worker.close(true));
+    const until = performance.now() + graceMs;
+    while (this.inHand.size > 0 && performance.now() < until) await delay(ASK_EVERY_MS);
     clearInterval(this.renewal);
-    await this.worker.close();
-  }
-
-  /** Gives the jobs in hand back to the queue: another worker takes them. */
-  async giveBack(): Promise<void> {
-    await Promise.allSettled([...this.inHand.keys()].map((job) => job.moveToWait(job.token)));
+    if (this.inHand.size > 0) this.logger.warn({ jobs: this.inHand.size }, 'giving unfinished jobs back');
+    const givingBack = [...this.inHand.keys()].map((job) => job.moveToWait(job.token));
+    await settledWithin(CLOSE_WITHIN_MS, Promise.allSettled(givingBack));
+    await settledWithin(
+      CLOSE_WITHIN_MS,
+      Promise.resolve(this.running).then(() => this.worker.close()),
+    );
   }
 
   private async run(): Promise<void> {

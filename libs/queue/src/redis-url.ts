@@ -44,15 +44,6 @@ export function parseRedisUrl(url: string): RedisAddress {
   return { ...common, kind: 'single', ...endpoint, db: database(segments) };
 }
 
-/**
- * Checks the form of a `REDIS_URL`.
- *
- * @throws ConfigError
- */
-export function checkRedisUrl(url: string): void {
-  parseRedisUrl(url);
-}
-
 /** A password may hold colons: the first one ends the user's name. */
 function credentials(auth: string): { username?: string; password?: string } {
   const [, username = '', password = ''] = /^([^:]*):?(.*)$/.exec(auth) ?? [];

@@ -77,7 +77,7 @@ describe('the queue and the reply channel', () => {
       }, 500);
     });
     expect(await queue.findStates(['job-0'])).not.toContain('failed');
-    await worker.close();
+    await worker.close(1000);
     subscriber.close();
     publisher.close();
     await queue.close();

@@ -12,16 +12,22 @@ describe('configuration', () => {
       createWaitMs: 10_000,
       backlog: { jobs: 10_000, bytes: 268_435_456 },
       maxBodyBytes: 1_048_576,
+      maxItemBytes: 65_536,
       maxConnections: 10_000,
       keepAliveMs: 75_000,
       corsOrigins: [],
       trustProxy: [],
+      idempotencySecret: undefined,
       publicSiteUrl: 'http://localhost:3000',
       queuePrefix: 'item-listing',
       logLevel: 'info',
     });
     expect(loadWorkerConfig(stores)).toMatchObject({ port: 3001, concurrency: 128 });
-    expect(loadCliConfig(stores)).toMatchObject({ isProduction: false, demoCatalogue: undefined });
+    expect(loadCliConfig(stores)).toMatchObject({
+      maxItemBytes: 65_536,
+      isProduction: false,
+      demoCatalogue: undefined,
+    });
   });
 
   it('takes an empty variable for an absent one', () => {
@@ -41,6 +47,7 @@ describe('configuration', () => {
     ['BACKLOG_LIMIT', 'many'],
     ['BACKLOG_BYTES', '-5'],
     ['MAX_BODY_BYTES', '0'],
+    ['MAX_ITEM_BYTES', '1048577'],
     ['MAX_CONNECTIONS', 'none'],
     ['KEEP_ALIVE_MS', '75s'],
     ['CORS_ORIGINS', '*'],
@@ -57,6 +64,7 @@ describe('configuration', () => {
     ['TRUST_PROXY', '10.0.0.256'],
     ['TRUST_PROXY', '10.0.0.0/33'],
     ['TRUST_PROXY', 'proxy.example'],
+    ['IDEMPOTENCY_SECRET', 'secret of 31 letters and digits'],
     ['PUBLIC_SITE_URL', 'shop.example'],
     ['QUEUE_PREFIX', 'a:b'],
     ['LOG_LEVEL', 'loud'],

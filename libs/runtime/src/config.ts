@@ -53,6 +53,7 @@ const settings = {
   BACKLOG_BYTES: wholeNumber(268_435_456, 1, 1_099_511_627_776),
   CREATE_WAIT_MS: wholeNumber(10_000, 100, 120_000),
   MAX_BODY_BYTES: wholeNumber(1_048_576, 1024, 2_097_152),
+  MAX_ITEM_BYTES: wholeNumber(65_536, 1024, 1_048_576),
   MAX_CONNECTIONS: wholeNumber(10_000, 1, 1_000_000),
   KEEP_ALIVE_MS: wholeNumber(75_000, 1000, 3_600_000),
   CORS_ORIGINS: list(ORIGIN, 'origins such as https://shop.example'),
@@ -60,6 +61,7 @@ const settings = {
     schema: z.union([z.stringFormat('hops', /^\d$/).transform(Number), proxies.schema]),
     rule: `0 to 9 proxies in a row, or ${proxies.rule}`,
   },
+  IDEMPOTENCY_SECRET: { schema: z.string().min(32).optional(), rule: 'at least 32 characters' },
   PUBLIC_SITE_URL: url(['http', 'https'], 'http://localhost:3000'),
   QUEUE_PREFIX: {
     schema: z
@@ -93,6 +95,8 @@ export interface ApiConfig extends CommonConfig {
   /** Waiting jobs, and bytes of their data, beyond which creates are refused. */
   backlog: { jobs: number; bytes: number };
   maxBodyBytes: number;
+  /** Of a create's validated input as JSON. */
+  maxItemBytes: number;
   maxConnections: number;
   /** Idle time after which a connection is closed. */
   keepAliveMs: number;
@@ -100,6 +104,8 @@ export interface ApiConfig extends CommonConfig {
   corsOrigins: string[];
   /** Whose `X-Forwarded-For` counts: so many hops, or these networks; empty = nobody's. */
   trustProxy: number | string[];
+  /** What item ids are derived with from Idempotency-Keys; undefined = the database's own secret. */
+  idempotencySecret: string | undefined;
   /** Without a slash at its end. */
   publicSiteUrl: string;
 }
@@ -111,6 +117,7 @@ export interface WorkerConfig extends CommonConfig {
 
 export interface CliConfig {
   mongodbUri: string;
+  maxItemBytes: number;
   isProduction: boolean;
   /** Whether the demo catalogue was asked for; undefined when nothing was said. */
   demoCatalogue: 'on' | 'off' | undefined;
@@ -124,10 +131,12 @@ export function loadApiConfig(env = process.env): ApiConfig {
     createWaitMs: read(env, 'CREATE_WAIT_MS'),
     backlog: { jobs: read(env, 'BACKLOG_LIMIT'), bytes: read(env, 'BACKLOG_BYTES') },
     maxBodyBytes: read(env, 'MAX_BODY_BYTES'),
+    maxItemBytes: read(env, 'MAX_ITEM_BYTES'),
     maxConnections: read(env, 'MAX_CONNECTIONS'),
     keepAliveMs: read(env, 'KEEP_ALIVE_MS'),
     corsOrigins: read(env, 'CORS_ORIGINS'),
     trustProxy: read(env, 'TRUST_PROXY'),
+    idempotencySecret: read(env, 'IDEMPOTENCY_SECRET'),
     publicSiteUrl: read(env, 'PUBLIC_SITE_URL').replace(/\/+$/, ''),
   };
 }
@@ -141,6 +150,7 @@ export function loadWorkerConfig(env = process.env): WorkerConfig {
 export function loadCliConfig(env = process.env): CliConfig {
   return {
     mongodbUri: read(env, 'MONGODB_URI'),
+    maxItemBytes: read(env, 'MAX_ITEM_BYTES'),
     isProduction: env['NODE_ENV'] === 'production',
     demoCatalogue: read(env, 'DEMO_CATALOGUE'),
   };

@@ -1,12 +1,12 @@
-/** Returns what a promise settles with, or undefined after `ms`, or once `gone` settles: nobody wants it any more. */
+/** Returns what a promise resolves to, or undefined if it rejects, after `ms`, or once `gone` settles: nobody wants it any more. */
 export function settledWithin<T>(ms: number, promise: Promise<T>, gone?: Promise<void>): Promise<T | undefined> {
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve) => {
     const giveUp = (): void => {
       resolve(undefined);
     };
     const timer = setTimeout(giveUp, Math.max(0, ms));
     void gone?.then(giveUp);
-    promise.then(resolve, reject).finally(() => {
+    promise.then(resolve, giveUp).finally(() => {
       clearTimeout(timer);
     });
   });

@@ -8,7 +8,9 @@ const WHEN = {
   BAD_REQUEST: 'Invalid input, with all issues at once; malformed JSON or bad UTF-8; a malformed Idempotency-Key.',
   NOT_FOUND: 'No such item.',
   TIMEOUT: 'The request came too slowly.',
-  PAYLOAD_TOO_LARGE: 'The body is larger than the service takes: 1 MiB by default.',
+  PAYLOAD_TOO_LARGE:
+    'The body is larger than the service takes: 1 MiB by default, 25,000 objects, arrays and members of objects, 150,000 values. ' +
+    'Or the item of a create is larger than 64 KiB by default: its input as JSON, without unknown keys.',
   UNSUPPORTED_MEDIA_TYPE: 'The body is not `application/json` in UTF-8, or is compressed.',
   UNPROCESSABLE_CONTENT: 'The Idempotency-Key was used with another body.',
   REQUEST_HEADER_FIELDS_TOO_LARGE: 'The headers of the request are too large: 16 KiB at most.',

@@ -1,4 +1,4 @@
-import { Injectable, type PipeTransform } from '@nestjs/common';
+import { Inject, Injectable, type PipeTransform } from '@nestjs/common';
 import {
   categoryNumber,
   CreateItemInputSchema,
@@ -8,25 +8,36 @@ import {
   type InputIssue,
 } from '@app/contracts';
 import { ReferenceRepository } from '@app/database';
+import { itemBytes, itemTooLarge } from '@app/items';
+import type { ApiConfig } from '@app/runtime';
+import { API_CONFIG } from '../api-config.js';
 import { Refusal } from '../orpc/refusal.js';
 
 /** A valid input of create and the number of its category. */
 export interface ValidCreate {
   input: CreateItemInput;
+  /** Of the input as JSON. */
+  bytes: number;
   categoryId: number;
 }
 
 /** Validates the input of create, its category included: whatever is refused is refused here, all at once. */
 @Injectable()
 export class CreateInputPipe implements PipeTransform<unknown, Promise<ValidCreate>> {
-  constructor(private readonly references: ReferenceRepository) {}
+  constructor(
+    private readonly references: ReferenceRepository,
+    @Inject(API_CONFIG) private readonly config: ApiConfig,
+  ) {}
 
   async transform(body: unknown): Promise<ValidCreate> {
     const parsed = CreateItemInputSchema.safeParse(body);
     if (!parsed.success) throw Refusal.input([...issuesOf(parsed.error), ...(await this.issuesOfCategory(body))]);
+    const { maxItemBytes } = this.config;
+    const bytes = itemBytes(parsed.data);
+    if (bytes > maxItemBytes) throw new Refusal('PAYLOAD_TOO_LARGE', { message: itemTooLarge(maxItemBytes) });
     const categoryId = await this.findCategory(parsed.data.categoryId);
     if (categoryId === null) throw Refusal.input([UNKNOWN_CATEGORY]);
-    return { input: parsed.data, categoryId };
+    return { input: parsed.data, bytes, categoryId };
   }
 
   private async findCategory(categoryId: string): Promise<number | null> {

@@ -20,8 +20,8 @@ export interface CreateTerms {
   respondAsync: boolean;
   /** Until when the job has to be in the queue. */
   queueBy: number;
-  /** Whether a stored request hash is that of this request. */
-  isSame: (requestHash: string) => boolean;
+  /** Whether a stored request hash is that of this request; undefined when only a later version can tell. */
+  isSame: (requestHash: string) => boolean | undefined;
   /** Settles when the client has disconnected. */
   gone: Promise<void>;
 }
@@ -46,6 +46,7 @@ const EARLY_FIND_MS = 1000;
 const LATE_FIND_MS = 200;
 const REFUSED: GatewayOutcome = { kind: 'refused', retryAfterS: 1 };
 const CONFLICT = { kind: 'conflict' } as const;
+const UNKNOWN = { kind: 'unknown' } as const;
 
 /** Queues one create and waits for its outcome: the only producer of create jobs. */
 export class CreateItemGateway {
@@ -91,7 +92,7 @@ export class CreateItemGateway {
   private async enqueue(pending: PendingCreate, terms: CreateTerms): Promise<GatewayOutcome | undefined> {
     try {
       const earlier = terms.isKeyed ? await this.findUnder(pending.job.id, terms, EARLY_FIND_MS) : NOTHING;
-      if (earlier.kind === 'conflict' || earlier.kind === 'created') return earlier;
+      if (isOutcome(earlier)) return earlier;
       // Without a wait nobody would notice later that the key was used with another body.
       if (earlier.kind === 'no redis' || (earlier.kind === 'no mongodb' && terms.respondAsync)) return REFUSED;
       if (earlier.kind === 'unreadable') await this.queue.replaceData(earlier.held, pending.job);
@@ -113,13 +114,15 @@ export class CreateItemGateway {
   /** Looks for an earlier create under the same key. MongoDB is asked last: a job that has left the queue is stored there. */
   private async findUnder(id: string, { isSame }: CreateTerms, withinMs: number): Promise<Earlier> {
     const finding = this.queue.find(id).then((held) => held ?? NOTHING);
-    const held = await settledWithin(withinMs, ignoreErrors(finding));
+    const held = await settledWithin(withinMs, finding);
     if (held !== undefined && 'data' in held && held.requestHash !== undefined)
-      return isSame(held.requestHash) ? { kind: 'held', held } : CONFLICT;
-    const found = await settledWithin(withinMs, ignoreErrors(this.items.findStored([id])));
+      return ifSame(isSame(held.requestHash), { kind: 'held', held });
+    const found = await settledWithin(withinMs, this.items.findStored([id]));
     const [stored] = found ?? [];
-    if (stored !== undefined)
-      return toOutcome({ requestHash: stored.requestHash, item: toSitelessItem(stored, new Date()) }, isSame, true);
+    if (stored !== undefined) {
+      const item = toSitelessItem(stored, new Date());
+      return ifSame(isSame(stored.requestHash), { kind: 'created', item, isReplay: true });
+    }
     if (held === undefined) return { kind: 'no redis' };
     if (found === undefined) return { kind: 'no mongodb' };
     return 'data' in held ? { kind: 'unreadable', held } : NOTHING;
@@ -128,25 +131,35 @@ export class CreateItemGateway {
   private async waitFor(pending: PendingCreate, terms: CreateTerms): Promise<GatewayOutcome> {
     const { deadline, queueBy, respondAsync, isKeyed, isSame, gone } = terms;
     const outcome = await settledBy(deadline, pending.outcome, gone);
-    if (outcome?.kind === 'created') return toOutcome(outcome, isSame, false);
+    if (outcome?.kind === 'created')
+      return ifSame(isSame(outcome.requestHash), { kind: 'created', item: outcome.item, isReplay: false });
     if (outcome === undefined && respondAsync) await settledBy(queueBy, pending.queued, gone);
-    const accepted: GatewayOutcome = respondAsync && pending.isQueued ? { kind: 'queued' } : { kind: 'unknown' };
+    const accepted: GatewayOutcome = respondAsync && pending.isQueued ? { kind: 'queued' } : UNKNOWN;
     if (!isKeyed) return outcome ?? accepted;
     // Of two bodies that race for one key, the one that was queued first counts.
     const late = await this.findUnder(pending.job.id, terms, LATE_FIND_MS);
-    if (late.kind === 'conflict' || late.kind === 'created') return late;
+    if (isOutcome(late)) return late;
     if (outcome !== undefined) return outcome;
-    return late.kind === 'no redis' || late.kind === 'no mongodb' ? { kind: 'unknown' } : accepted;
+    return late.kind === 'no redis' || late.kind === 'no mongodb' ? UNKNOWN : accepted;
   }
 }
 
+type Known = Extract<GatewayOutcome, { kind: 'created' | 'conflict' | 'unknown' }>;
+
 /** What there is under a key; a store that does not say so in time leaves it open. */
-type Earlier =
-  | Extract<GatewayOutcome, { kind: 'created' | 'conflict' }>
-  | { kind: 'held' | 'unreadable'; held: HeldJob }
-  | { kind: 'nothing' | 'no redis' | 'no mongodb' };
+type Earlier = Known | { kind: 'held' | 'unreadable'; held: HeldJob } | { kind: 'nothing' | 'no redis' | 'no mongodb' };
 
 const NOTHING: Earlier = { kind: 'nothing' };
+
+function isOutcome(earlier: Earlier): earlier is Known {
+  return earlier.kind === 'created' || earlier.kind === 'conflict' || earlier.kind === 'unknown';
+}
+
+/** Answers with what is there, unless it was made by another request, or by one that only a later version can compare. */
+function ifSame<T>(isSame: boolean | undefined, there: T): T | Known {
+  if (isSame === undefined) return UNKNOWN;
+  return isSame ? there : CONFLICT;
+}
 
 /** Where Redis did not confirm it, the job is looked up, and queued again, while its client waits. */
 function sent(pending: PendingCreate, enqueued: Enqueued): GatewayOutcome | undefined {
@@ -154,16 +167,4 @@ function sent(pending: PendingCreate, enqueued: Enqueued): GatewayOutcome | unde
   pending.markSent();
   if (enqueued === 'queued') pending.markQueued();
   return undefined;
-}
-
-function toOutcome(
-  { requestHash, item }: { requestHash: string; item: SitelessItem },
-  isSame: CreateTerms['isSame'],
-  isReplay: boolean,
-): Extract<GatewayOutcome, { kind: 'created' | 'conflict' }> {
-  return isSame(requestHash) ? { kind: 'created', item, isReplay } : CONFLICT;
-}
-
-function ignoreErrors<T>(promise: Promise<T>): Promise<T | undefined> {
-  return promise.catch(() => undefined);
 }

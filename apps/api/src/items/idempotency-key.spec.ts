@@ -1,5 +1,5 @@
 import { Refusal } from '../orpc/refusal.js';
-import { idempotencyKeyOf, itemIdOf } from './idempotency-key.js';
+import { idempotencyKeyOf } from './idempotency-key.js';
 
 const VISIBLE = Array.from({ length: 0x7e - 0x21 + 1 }, (_, index) => String.fromCharCode(0x21 + index)).join('');
 
@@ -21,18 +21,5 @@ describe('idempotencyKeyOf', () => {
 
   it('refuses several', () => {
     expect(() => idempotencyKeyOf(['a', 'b'])).toThrow(Refusal);
-  });
-});
-
-describe('itemIdOf', () => {
-  it('is the same for ever: items and jobs are found by it', () => {
-    expect(itemIdOf('anonymous', 'a')).toBe('6d77da22912d3663e669ffad');
-  });
-
-  it('tells callers and keys apart, whatever they hold', () => {
-    const parts = ['a', 'b', 'a|b', '|', 'a:b', ':', '"', '","', 'a","b', '[', '\\', 'ab', ''];
-    const ids = parts.flatMap((caller) => parts.map((key) => itemIdOf(caller, key)));
-    expect(new Set(ids).size).toBe(parts.length ** 2);
-    expect(ids.every((id) => /^[0-9a-f]{24}$/.test(id))).toBe(true);
   });
 });

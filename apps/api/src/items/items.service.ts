@@ -15,20 +15,20 @@ import {
   ReferenceRepository,
   itemJson,
   itemsJson,
+  SecretRepository,
   SharedReads,
   type ItemFilter,
   type ItemView,
   type RawItem,
   type Window,
 } from '@app/database';
-import { queryTerms, requestHash } from '@app/items';
+import { isSameRequest, itemIdOf, queryTerms, requestHash } from '@app/items';
 import type { ApiConfig } from '@app/runtime';
 import { API_CONFIG } from '../api-config.js';
 import { Json } from '../orpc/json.js';
 import { Refusal, type RefusalDetails } from '../orpc/refusal.js';
 import { CreateItemGateway, type CreateTerms } from './create-item.gateway.js';
 import type { ValidCreate } from './create-input.pipe.js';
-import { itemIdOf } from './idempotency-key.js';
 import type { Preferences } from './prefer.js';
 
 /** Until authentication exists every caller is the same one. */
@@ -61,6 +61,7 @@ export class ItemsService {
     private readonly items: ItemRepository,
     private readonly references: ReferenceRepository,
     private readonly gateway: CreateItemGateway,
+    private readonly secrets: SecretRepository,
     @Inject(API_CONFIG) private readonly config: ApiConfig,
   ) {}
 
@@ -94,18 +95,22 @@ export class ItemsService {
 
   /** Creates an item through the queue and answers it once it is stored, or once it is queued if that will do. */
   async create(
-    { input, categoryId }: ValidCreate,
+    { input, bytes, categoryId }: ValidCreate,
     { key, preferences, ...request }: CreateCall,
   ): Promise<CreateAnswer> {
-    const id = key === undefined ? newMongoId() : itemIdOf(ANONYMOUS, key);
-    const item = { ...input, categoryId };
-    const hash = requestHash(input);
+    const id = key === undefined ? newMongoId() : await this.itemIdOf(key);
     const outcome = await this.gateway.create(
-      { id, requestId: request.requestId, requestHash: hash, sellerId: ANONYMOUS, item },
+      {
+        id,
+        requestId: request.requestId,
+        requestHash: requestHash(input),
+        sellerId: ANONYMOUS,
+        item: { ...input, categoryId },
+      },
       {
         isKeyed: key !== undefined,
-        bytes: Buffer.byteLength(JSON.stringify(item)),
-        isSame: (stored) => stored === hash,
+        bytes,
+        isSame: (stored) => isSameRequest(stored, input),
         gone: request.gone,
         ...this.timesOf(request.arrivedAt, preferences),
       },
@@ -127,6 +132,11 @@ export class ItemsService {
       case 'failed':
         throw new Refusal('INTERNAL_SERVER_ERROR');
     }
+  }
+
+  private async itemIdOf(key: string): Promise<string> {
+    const secret = this.config.idempotencySecret ?? (await this.secrets.findOrCreate('idempotency'));
+    return itemIdOf(secret, ANONYMOUS, key);
   }
 
   private timesOf(arrivedAt: number, { respondAsync, waitMs }: Preferences): CreateTimes {

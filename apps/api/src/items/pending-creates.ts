@@ -119,7 +119,7 @@ export class PendingCreates {
     const late = [...this.pending.values()].flat().filter((create) => create.wasSentBefore(LOOK_UP_AFTER_MS));
     if (late.length === 0 || this.isLookingUp) return;
     this.isLookingUp = true;
-    void this.queue.backlog.watch();
+    this.queue.backlog.state().catch(() => undefined);
     for (let start = 0; start < late.length; start += LOOK_UP_AT_ONCE) {
       const some = late.slice(start, start + LOOK_UP_AT_ONCE);
       const ids = [...new Set(some.map(({ job }) => job.id))];

@@ -24,7 +24,9 @@ export function unwrap(body: unknown): Unwrapped {
 
 function isEnvelope(body: unknown): body is { json: unknown; meta?: unknown[] } {
   if (!isObject(body) || !Object.hasOwn(body, 'json')) return false;
-  return Object.entries(body).every(([key, value]) => key === 'json' || (key === 'meta' && Array.isArray(value)));
+  const { meta } = body as { meta?: unknown };
+  const keys = Object.keys(body).length;
+  return keys === 1 || (keys === 2 && Array.isArray(meta));
 }
 
 /** Each entry of meta is `[type, …path]`; the first step of the path names the field of the input. */

@@ -1,9 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import { parseExactJson } from '@app/contracts';
+import { isTooComplex, MAX_JSON, parseExactJson } from '@app/contracts';
 import type { ApiResponse } from './answer.js';
 import { Refusal } from './refusal.js';
 
 const JSON_TYPE = 'application/json';
+const TOO_COMPLEX = new Refusal('PAYLOAD_TOO_LARGE', {
+  message: `Body too large: at most ${String(MAX_JSON.structures)} objects, arrays and members, and ${String(MAX_JSON.values)} values`,
+});
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
@@ -70,8 +73,11 @@ function parse(chunks: readonly Buffer[], length: number): unknown {
   const [first] = chunks;
   const bytes = first?.length === length ? first : Buffer.concat(chunks, length);
   try {
-    return parseExactJson(decoder.decode(bytes));
-  } catch {
+    const text = decoder.decode(bytes);
+    if (isTooComplex(text)) throw TOO_COMPLEX;
+    return parseExactJson(text);
+  } catch (error) {
+    if (error === TOO_COMPLEX) throw error;
     throw new Refusal('BAD_REQUEST', { message: 'The body is not valid JSON in UTF-8' });
   }
 }

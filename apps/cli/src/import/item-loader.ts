@@ -1,27 +1,34 @@
 import { categoryNumber, UNKNOWN_CATEGORY } from '@app/contracts';
-import type { CounterRepository, ImportRepository, ItemRecord, ItemRepository } from '@app/database';
+import type { CounterRepository, ItemRecord, ItemRepository, ReferenceRepository } from '@app/database';
 import { ItemLineSchema, itemIdOf, toRecord, type ImportedItem } from './item-line.js';
 import type { Loader, Outcome } from './loader.js';
+import { itemBytes, itemTooLarge } from '@app/items';
 import { rejected, validate, wholeLine, type SourceLine } from './source-line.js';
 
 /** Times the numbers of a batch may turn out to be taken before storing is given up. */
 const MAX_TAKEN_NUMBERS = 3;
 
+export interface ItemLoaderOptions {
+  isDryRun: boolean;
+  /** Of a line's validated values as JSON. */
+  maxItemBytes: number;
+}
+
 /** Stores items by the rules of create, and leaves those alone that are there. */
 export class ItemLoader implements Loader {
   constructor(
-    private readonly imports: ImportRepository,
     private readonly items: ItemRepository,
+    private readonly references: ReferenceRepository,
     private readonly counters: CounterRepository,
-    private readonly isDryRun: boolean,
+    private readonly options: ItemLoaderOptions,
   ) {}
 
   async prepare(lines: readonly SourceLine[]): Promise<() => Promise<Outcome>> {
     const { valid, rejects } = await this.resolve(lines);
-    const stored = await this.imports.findStoredIds(valid.map(({ id }) => id));
+    const stored = await this.items.findStoredIds(valid.map(({ id }) => id));
     const missing = valid.filter(({ id }) => !stored.has(id));
     const outcome = { stored: 0, existing: valid.length - missing.length, rejects };
-    if (this.isDryRun) return () => Promise.resolve({ ...outcome, stored: missing.length });
+    if (this.options.isDryRun) return () => Promise.resolve({ ...outcome, stored: missing.length });
     const records = await this.recordsFor(missing);
     return () => this.store(missing, records, outcome);
   }
@@ -30,9 +37,13 @@ export class ItemLoader implements Loader {
   private async resolve(lines: readonly SourceLine[]): Promise<Pick<Outcome, 'rejects'> & { valid: ImportedItem[] }> {
     const { valid, rejects } = validate(ItemLineSchema, lines);
     const names = new Set(valid.map(({ data }) => data.categoryId).filter((name) => categoryNumber(name) === null));
-    const numbers = await this.imports.findCategoryIds([...names]);
+    const numbers = await this.references.findCategoryIds([...names]);
     const items: ImportedItem[] = [];
     for (const { data, ...line } of valid) {
+      if (itemBytes(data) > this.options.maxItemBytes) {
+        rejects.push(rejected(line, wholeLine(itemTooLarge(this.options.maxItemBytes))));
+        continue;
+      }
       const categoryId = categoryNumber(data.categoryId) ?? numbers.get(data.categoryId);
       if (categoryId === undefined) rejects.push(rejected(line, UNKNOWN_CATEGORY));
       else items.push({ id: itemIdOf(line, data.externalId), line, data, categoryId });
@@ -42,21 +53,10 @@ export class ItemLoader implements Loader {
 
   private async recordsFor(items: readonly ImportedItem[]): Promise<ItemRecord[]> {
     if (items.length === 0) return [];
-    const [brands, conditions] = await Promise.all([
-      this.imports.findTitles('brands', distinct(items.map(({ data }) => data.brandId))),
-      this.imports.findTitles('conditions', distinct(items.map(({ data }) => data.conditionId))),
-    ]);
+    const titlesOf = await this.references.findTitles(items.map(({ data }) => data));
     const firstPublicId = await this.counters.takePublicIds(items.length);
     const now = new Date();
-    return items.map((item, index) => {
-      const { brandId, conditionId } = item.data;
-      return toRecord(item, {
-        publicId: firstPublicId + index,
-        brandTitle: (brandId === null ? undefined : brands.get(brandId)) ?? null,
-        condition: (conditionId === null ? undefined : conditions.get(conditionId)) ?? null,
-        now,
-      });
-    });
+    return items.map((item, index) => toRecord(item, { publicId: firstPublicId + index, ...titlesOf(item.data), now }));
   }
 
   private async store(items: readonly ImportedItem[], records: ItemRecord[], outcome: Outcome): Promise<Outcome> {
@@ -80,8 +80,4 @@ export class ItemLoader implements Loader {
     }
     return total;
   }
-}
-
-function distinct(ids: readonly (number | null)[]): number[] {
-  return [...new Set(ids)].filter((id) => id !== null);
 }

@@ -102,13 +102,14 @@ class Flight {
 
 /** Repeats what MongoDB was away for: ids are the same each time, so that nothing is stored twice. */
 async function whileAway<T>(attempt: () => Promise<T>): Promise<T> {
-  const end = Date.now() + AWAY_FOR_MS;
+  const end = performance.now() + AWAY_FOR_MS;
   for (;;) {
     try {
       return await attempt();
     } catch (error) {
       if (!isDatabaseAway(error)) throw error;
-      if (Date.now() > end) throw new CommandError('MongoDB went away; run the same command again once it is back');
+      if (performance.now() > end)
+        throw new CommandError('MongoDB went away; run the same command again once it is back');
       await delay(RETRY_MS);
     }
   }

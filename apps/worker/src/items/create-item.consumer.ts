@@ -1,13 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { isDatabaseAway, type Database } from '@app/database';
 import { CREATE_QUEUE, JobWorker, type JobOutcome, type RedisConnection } from '@app/queue';
 import type { Logger, WorkerConfig } from '@app/runtime';
 import { UnknownVersionError, type CreateItemProcessor } from './create-item.processor.js';
 
 const PING_WITHIN_MS = 1000;
-const GIVE_BACK_WITHIN_MS = 500;
-/** Without jobs in hand, closing takes no time, except where Redis is away and has to be left alone. */
-const CLOSE_WITHIN_MS = 1000;
 /** Jobs that wait are taken within milliseconds; this long after the last one something is wrong. */
 const STUCK_AFTER_MS = 5000;
 
@@ -54,12 +50,7 @@ export class CreateItemConsumer {
   /** Takes no more jobs, and gives back those that are not done within `graceMs`: another worker does them. */
   async stop(graceMs: number): Promise<void> {
     clearInterval(this.watch);
-    const closed = this.worker.close().then(() => true);
-    const late = Promise.race([delay(graceMs, false, { ref: false }), this.emptyHanded()]);
-    const { jobsInHand: jobs } = this.worker;
-    if ((await Promise.race([closed, late])) || this.worker.jobsInHand === 0) return;
-    this.logger.warn({ jobs }, 'giving unfinished jobs back');
-    await Promise.race([this.worker.giveBack(), delay(GIVE_BACK_WITHIN_MS, undefined, { ref: false })]);
+    await this.worker.close(graceMs);
   }
 
   private toOutcome(error: Error | undefined): JobOutcome {
@@ -79,10 +70,5 @@ export class CreateItemConsumer {
     if (performance.now() - this.doneAt < DEAD_AFTER_MS || !(await this.database.answers(WATCH_EVERY_MS))) return;
     this.logger.fatal('jobs wait and none is done: exiting to be started again');
     onDead();
-  }
-
-  private async emptyHanded(): Promise<false> {
-    while (this.worker.jobsInHand > 0) await delay(50, undefined, { ref: false });
-    return delay(CLOSE_WITHIN_MS, false, { ref: false });
   }
 }

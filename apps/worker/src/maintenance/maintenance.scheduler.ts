@@ -1,7 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { MaintenanceRepository } from '@app/database';
 import type { SearchBackfill } from '@app/items';
-import type { Logger } from '@app/runtime';
+import { settledWithin, type Logger } from '@app/runtime';
 
 /** Twice within the minute that a lapsed boost or a changed name may lag. */
 const EVERY_MS = 20_000;
@@ -10,9 +9,9 @@ const LEFT_OVER_AFTER_MS = 30_000;
 /** A run that is not done by then is broken off by the end of the process: the next one goes on. */
 const CLOSE_WITHIN_MS = 1000;
 
-/** Keeps what time or other services have changed in items up to date. Every worker does; a run has nothing left to do after another's. */
+/** Keeps what time or other services have changed in items up to date. Every worker does: right after another's run nothing is left to do. */
 export class MaintenanceScheduler {
-  private readonly stopping = new AbortController();
+  private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | undefined;
 
   constructor(
@@ -22,22 +21,20 @@ export class MaintenanceScheduler {
   ) {}
 
   start(): void {
-    this.running = this.runRegularly();
+    const run = (): void => {
+      this.running ??= this.run()
+        .catch((error: unknown) => {
+          this.logger.warn({ reason: (error as Error).name }, 'maintenance failed, the next run is due soon');
+        })
+        .finally(() => (this.running = undefined));
+    };
+    run();
+    this.timer = setInterval(run, EVERY_MS);
   }
 
   async stop(): Promise<void> {
-    this.stopping.abort();
-    await Promise.race([this.running, delay(CLOSE_WITHIN_MS, undefined, { ref: false })]);
-  }
-
-  private async runRegularly(): Promise<void> {
-    const { signal } = this.stopping;
-    while (!signal.aborted) {
-      await this.run().catch((error: unknown) => {
-        this.logger.warn({ reason: (error as Error).name }, 'maintenance failed, the next run is due soon');
-      });
-      await delay(EVERY_MS, undefined, { signal }).catch(() => undefined);
-    }
+    clearInterval(this.timer);
+    if (this.running !== undefined) await settledWithin(CLOSE_WITHIN_MS, this.running);
   }
 
   private async run(): Promise<void> {

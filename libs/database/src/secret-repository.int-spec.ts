@@ -1,0 +1,74 @@
+import { eventually } from '../../../test/support/eventually.js';
+import {
+  ownMongodb,
+  readyReplicaSet,
+  removeOwnDatabases,
+  type OwnDatabase,
+} from '../../../test/support/own-databases.js';
+import { freshEnvironment, openDatabase } from '../../../test/support/service.js';
+import { isDatabaseAway } from './database-errors.js';
+import { Database } from './database.js';
+import { SecretRepository } from './secret-repository.js';
+
+jest.setTimeout(60_000);
+
+describe('the secret of a database', () => {
+  let database: Database;
+  beforeEach(async () => {
+    database = await openDatabase(freshEnvironment());
+  });
+  afterEach(async () => {
+    await database.connection.dropDatabase();
+    await database.close();
+  });
+
+  it('is the same for all who ask, also for the first at the same time', async () => {
+    const ask = (): Promise<string> => new SecretRepository(database).findOrCreate('idempotency');
+    const secrets = new Set(await Promise.all(Array.from({ length: 50 }, ask)));
+    expect(secrets.size).toBe(1);
+    expect(await ask()).toBe([...secrets][0]);
+    expect(await database.models.secrets.countDocuments()).toBe(1);
+  });
+
+  it('is long and random', async () => {
+    expect(await new SecretRepository(database).findOrCreate('idempotency')).toMatch(/^[\w-]{43}$/);
+  });
+});
+
+describe('the secret of a replica set', () => {
+  let members: [OwnDatabase, OwnDatabase, OwnDatabase];
+  const open: Database[] = [];
+  const connect = async (uri: string, readMs = 1000): Promise<Database> => {
+    const database = new Database({ uri, serverSelectionMs: 1500, socketMs: 5000, readMs });
+    await database.connect(() => undefined);
+    open.push(database);
+    return database;
+  };
+  beforeAll(async () => {
+    members = await Promise.all([ownMongodb(), ownMongodb(), ownMongodb()]);
+    await readyReplicaSet(members);
+  });
+  afterAll(async () => {
+    await Promise.all(open.map((database) => database.close()));
+    await removeOwnDatabases();
+  });
+
+  it('is not told while only one member has it, which may yet lose it', async () => {
+    const hosts = members.map(({ port }) => `127.0.0.1:${String(port)}`).join(',');
+    const database = await connect(`mongodb://${hosts}/own?replicaSet=rs0`);
+    const { primary } = (await database.connection.db?.command({ hello: 1 })) as { primary: string };
+    const others = members.filter(({ port }) => !primary.endsWith(`:${String(port)}`));
+    await Promise.all(others.map((member) => member.pause()));
+    const direct = await connect(`mongodb://${primary}/own?directConnection=true`);
+    const ofOneMember = { upsert: true, writeConcern: { w: 1 } } as const;
+    await direct.models.secrets.updateOne({ _id: 'idempotency' }, { value: 'of one member' }, ofOneMember);
+    const error: unknown = await new SecretRepository(direct)
+      .findOrCreate('idempotency')
+      .catch((reason: unknown) => reason);
+    expect(isDatabaseAway(error)).toBe(true);
+    for (const member of others) member.resume();
+    await eventually(async () => {
+      expect(await new SecretRepository(database).findOrCreate('idempotency')).toMatch(/./);
+    }, 30_000);
+  });
+});

@@ -1,0 +1,40 @@
+import { fold } from './fold.js';
+
+/** Where time grows with the square of the length, these texts take minutes. */
+const SOON_MS = 2000;
+const MEGABYTE = 500_000;
+
+describe('fold', () => {
+  it.each([
+    ['Crème BRÛLÉE', 'creme brulee'],
+    ['e\u0301\u0323', 'e'],
+    ['Straße STRASSE ẞ', 'strasse strasse ss'],
+    ['İstanbul ışık', 'istanbul isik'],
+    ['ёлка', 'елка'],
+    ['한국어', '한국어'],
+    ['हिन्दी में', 'हिन्दी में'],
+    ['\u30cf\uff9e \uff8a\uff9f', 'バ パ'],
+    ['כִּסֵּא', 'כסא'],
+    [`a${'\u0301\u0323'.repeat(15)}b`, 'ab'],
+    [`a${'\u0301\u0323'.repeat(16)}b`, 'ab'],
+  ])('compares %j as %j', (text, folded) => {
+    expect(fold(text)).toBe(folded);
+  });
+
+  it.each([
+    ['accents', `a${'\u0301\u0323'.repeat(MEGABYTE / 2)}`],
+    ['accents before any letter', '\u0323\u0301'.repeat(MEGABYTE / 2)],
+    ['marks that stay', `क${'\u094d\u093c'.repeat(MEGABYTE / 2)}`],
+    [
+      'marks that stay, between characters that do not',
+      `क${`\u0640${'\u094d\u093c'.repeat(15)}`.repeat(MEGABYTE / 31)}`,
+    ],
+    ['halfwidth voicing marks', `ｶ${'\uff9e\u0301'.repeat(MEGABYTE / 2)}`],
+    ['marks past the BMP', `a${'\u{1d165}\u{1d16d}\u0323'.repeat(MEGABYTE / 5)}`],
+    ['runs of thirty', `a${'\u0301\u0323'.repeat(15)}`.repeat(MEGABYTE / 31)],
+  ])('takes time in proportion to the length of %s', (_what, text) => {
+    const since = performance.now();
+    expect(fold(text).length).toBeLessThan(text.length);
+    expect(performance.now() - since).toBeLessThan(SOON_MS);
+  });
+});

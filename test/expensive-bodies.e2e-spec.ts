@@ -1,0 +1,117 @@
+import { SchemaRepository, type Database } from '@app/database';
+import type { ApiClient } from './support/api-client.js';
+import { validInput } from './support/items.js';
+import { endProcesses, ServiceProcess } from './support/processes.js';
+import { freshEnvironment, openDatabase } from './support/service.js';
+
+/** A body may take 25 ms of a process; other processes and slow machines make it look like more, not like ten times as much. */
+const MAX_BLOCKED_MS = 250;
+const TIMES = 5;
+/** A body, and an item: what they hold beside this is less than the rest. */
+const [LARGEST_BODY, LARGEST_ITEM] = [1_048_576 - 1000, 65_536 - 1000];
+
+/** As many of the characters as fit, between two brackets. */
+const filled = (open: string, unit: string, close: string, bytes: number): string =>
+  `${open}${unit.repeat(Math.floor((bytes - open.length) / Buffer.byteLength(unit))).replace(/,$/, '')}${close}`;
+const keys = (bytes: number): string =>
+  Array.from({ length: Math.floor(bytes / 9) }, (_, index) => `"${index.toString(36).padStart(4, '0')}":1`).join(',');
+const create = (field: string, json: string): string =>
+  JSON.stringify(validInput({ [field]: '<here>' })).replace('"<here>"', () => json);
+const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+
+type Shape = [what: string, field: string, json: (bytes: number) => string];
+
+const PHOTOS: Shape[] = [
+  ['numbers', 'photos', (bytes) => filled('[[', '1,', ']]', bytes)],
+  ['numbers of sixteen digits', 'photos', (bytes) => filled('[[', '1234567890123456,', ']]', bytes)],
+  ['texts', 'photos', (bytes) => filled('[[', '"",', ']]', bytes)],
+  ['objects', 'photos', (bytes) => filled('[[', '{},', ']]', bytes)],
+  ['nested arrays', 'photos', (bytes) => filled('[[', `${deep(20)},`, ']]', bytes)],
+  ['members', 'photos', (bytes) => `[{${keys(bytes)}}]`],
+];
+const TEXTS: Shape[] = [
+  ['escapes, and a number of sixteen digits', 'name', (bytes) => filled('"', '\\n', '1234567890123456"', bytes)],
+  ['Chinese', 'description', (bytes) => filled('"', '山', '"', bytes)],
+  ['Thai', 'description', (bytes) => filled('"', 'ก', '"', bytes)],
+  ['letters that unfold into eighteen', 'description', (bytes) => filled('"', '\ufdfa', '"', bytes)],
+  ['combining marks', 'description', (bytes) => filled('"a', '\u0301\u0323', '"', bytes)],
+];
+
+type Body = [what: string, operation: string, body: string, statuses: number[]];
+
+const ALLOWED: Body[] = [...PHOTOS, ...TEXTS].map(([what, field, json]) => [
+  `${what} at ${field}`,
+  'create',
+  create(field, json(LARGEST_ITEM)),
+  [200, 413],
+]);
+const TOO_LARGE: Body[] = [...PHOTOS, ...TEXTS].map(([what, field, json]) => [
+  `${what} at ${field}`,
+  'create',
+  create(field, json(LARGEST_BODY)),
+  [413],
+]);
+const REFUSED_OR_IGNORED: Body[] = [
+  ['a hundred thousand images', 'create', create('images', filled('[', '"",', ']', 300_000)), [400]],
+  ['half a million photos', 'create', create('photos', filled('[', '1,', ']', LARGEST_BODY)), [413]],
+  ['numbers that are too large', 'create', create('photos', filled('[[', '1e400,', ']]', LARGEST_BODY)), [413]],
+  ['unknown members', 'create', create('x', `0,${keys(LARGEST_BODY)}`), [413]],
+  ['unknown members', 'getAll', `{${keys(LARGEST_BODY)}}`, [413]],
+  ['unknown members', 'getById', `{"id":"x",${keys(LARGEST_BODY)}}`, [413]],
+  ['as many unknown members as may be', 'getAll', `{${keys(24_900 * 9)}}`, [200]],
+  ['half a million levels', 'getAll', `{"x":${deep(LARGEST_BODY / 2)}}`, [413]],
+  ['brackets that do not close', 'getAll', '['.repeat(LARGEST_BODY), [413]],
+  ['meta', 'getAll', `{"json":{},"meta":${filled('[', '[1,"x"],', ']', LARGEST_BODY)}}`, [413]],
+  ['as much meta as may be', 'getAll', `{"json":{},"meta":${filled('[', '[1,"x"],', ']', 8 * 24_900)}}`, [200]],
+  ['an escaped search', 'getAll', `{"search":${filled('"', '\\u0041', '"', LARGEST_BODY)}}`, [200]],
+];
+
+jest.setTimeout(60_000);
+
+describe('a body that is expensive to read', () => {
+  let database: Database;
+  let processes: ServiceProcess[];
+  let client: ApiClient;
+
+  beforeAll(async () => {
+    const env = freshEnvironment({ LOG_LEVEL: 'warn' });
+    database = await openDatabase(env);
+    await new SchemaRepository(database).createIndexes();
+    processes = (['api', 'worker'] as const).map((name) => ServiceProcess.start(name, { ...env, LOG_LEVEL: 'info' }));
+    await Promise.all(processes.map((process) => process.becomes('ready')));
+    client = (await processes[0]?.client()) as ApiClient;
+  });
+  afterAll(async () => {
+    await database.connection.dropDatabase();
+    await database.close();
+    await endProcesses();
+  });
+
+  /** The longest that each process did nothing else since this was last asked, in ms. */
+  const blocked = (): Promise<number[]> =>
+    Promise.all(
+      processes.map(async (process) => {
+        const { base } = await process.client();
+        const metrics = await (await fetch(`${base}/metrics`)).text();
+        return Number(/^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(metrics)?.[1]) * 1000;
+      }),
+    );
+
+  describe.each([
+    ['of an item as large as may be', ALLOWED],
+    ['of an item that is too large', TOO_LARGE],
+    ['that is refused, or largely ignored', REFUSED_OR_IGNORED],
+  ])('%s', (_which, bodies) => {
+    it.each(bodies)('holds up nobody else: %s of %s', async (_what, operation, body, expected) => {
+      const times: number[] = [];
+      for (let time = 0; time < TIMES; time++) {
+        await blocked();
+        const headers = { 'Content-Type': 'application/json' };
+        const { status } = await client.post(`/api/orpc/items/${operation}`, body, headers);
+        expect(expected).toContain(status);
+        times.push(Math.max(...(await blocked())));
+      }
+      expect(times.sort((a, b) => a - b)[Math.floor(TIMES / 2)]).toBeLessThan(MAX_BLOCKED_MS);
+    });
+  });
+});
