@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { connectRedis, CREATE_QUEUE, keyPrefix } from '@app/queue';
+import { connectRedis, CREATE_QUEUE, keyPrefix, type RedisConnection } from '@app/queue';
 import { Worker } from 'bullmq';
 import { eventually } from '../support/eventually.js';
 import { validInput } from '../support/items.js';
@@ -28,14 +28,14 @@ export function queueTrials(): Trial[] {
         expectOnly(await send(client, creates, 4), [200, 413]);
       },
       afterwards: async ({ client, api, jobs: { redis } }) => {
-        await redis.set('filler', 'x'.repeat(REDIS_MEGABYTES * 0.8 * MEGABYTE));
+        const fillers = await fill(redis, 0.8 * REDIS_MEGABYTES);
         await eventually(async () => {
           const { httpStatus, status, parts } = await api.ready();
           expect({ httpStatus, status }).toEqual({ httpStatus: 200, status: 'degraded' });
           expect(Object.values(parts).join()).toMatch(/memory/i);
         });
         expect((await client.call('create', validInput())).status).toBe(503);
-        await redis.del('filler');
+        await redis.del(...fillers);
         await eventually(() => client.create(validInput()));
         await api.becomes('ready');
       },
@@ -57,6 +57,17 @@ async function setMaxMemory(env: NodeJS.ProcessEnv): Promise<void> {
   const { redis, close } = openQueue(env);
   await redis.config('SET', 'maxmemory', `${String(REDIS_MEGABYTES)}mb`);
   await close();
+}
+
+/** Has Redis hold about so many megabytes, and tells under which keys. */
+async function fill(redis: RedisConnection, megabytes: number): Promise<string[]> {
+  const used = async (): Promise<number> => Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1]);
+  const keys: string[] = [];
+  while ((await used()) < megabytes * MEGABYTE) {
+    keys.push(`filler-${String(keys.length)}`);
+    await redis.set(keys.at(-1) ?? '', 'x'.repeat(MEGABYTE / 2));
+  }
+  return keys;
 }
 
 /** Leaves jobs as a mistake in the worker would. */
