@@ -9,8 +9,8 @@ import type { Trial } from './trial.js';
 
 const MEGABYTE = 1024 * 1024;
 const REDIS_MEGABYTES = 32;
-/** More bytes than that Redis has room for. */
-const LARGE_CREATES = 600;
+/** More bytes than that Redis has room for: as large as a body may be, and as large as an item may be. */
+const LARGE_CREATES = { bodies: 40, items: 600 };
 const FAILED_JOBS = 10_000;
 const FAILED_JOB_BYTES = 10_000;
 const FAILED_WITHIN_MS = 60_000;
@@ -22,9 +22,8 @@ export function queueTrials(): Trial[] {
       name: 'more large creates than Redis has room for, one after the other',
       prepare: (env) => setMaxMemory(env),
       attack: async ({ client }, { share }) => {
-        const creates = LARGEST.flatMap((attack) =>
-          Array.from({ length: LARGE_CREATES * (0.5 + share) }, () => attack),
-        );
+        const counts = [LARGE_CREATES.bodies, LARGE_CREATES.items * (0.5 + share)];
+        const creates = LARGEST.flatMap((attack, index) => Array.from({ length: counts[index] ?? 0 }, () => attack));
         expectOnly(await send(client, creates, 4), [200, 413]);
       },
       afterwards: async ({ client, api, jobs: { redis } }) => {
