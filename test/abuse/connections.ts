@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { once } from 'node:events';
 
 /** Connects, sends requests, and reads no answer. */
@@ -16,8 +17,12 @@ export async function sendUnread(base: string, requests: string | Buffer): Promi
 /** Reads what there is; settles when the service has closed the connection, or with false when it has not in time. */
 export async function isClosedWithin(socket: Socket, ms: number): Promise<boolean> {
   socket.resume();
-  const closed = once(socket, 'close').then(() => true);
-  const waited = new Promise<boolean>((resolve) => setTimeout(resolve, ms, false));
+  const closed = new Promise<boolean>((resolve) => {
+    socket.once('close', () => {
+      resolve(true);
+    });
+  });
+  const waited = delay(ms, false, { ref: false });
   return socket.destroyed || Promise.race([closed, waited]);
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { connectRedis, CREATE_QUEUE, keyPrefix } from '@app/queue';
+import { connectRedis, CREATE_QUEUE, keyPrefix, type RedisConnection } from '@app/queue';
 import { Worker } from 'bullmq';
 import { eventually } from '../support/eventually.js';
 import { validInput } from '../support/items.js';
@@ -9,8 +9,8 @@ import type { Trial } from './trial.js';
 
 const MEGABYTE = 1024 * 1024;
 const REDIS_MEGABYTES = 32;
-/** More bytes than that Redis has room for. */
-const LARGE_CREATES = 600;
+/** More bytes than that Redis has room for: as large as a body may be, and as large as an item may be. */
+const LARGE_CREATES = { bodies: 40, items: 600 };
 const FAILED_JOBS = 10_000;
 const FAILED_JOB_BYTES = 10_000;
 const FAILED_WITHIN_MS = 60_000;
@@ -22,20 +22,19 @@ export function queueTrials(): Trial[] {
       name: 'more large creates than Redis has room for, one after the other',
       prepare: (env) => setMaxMemory(env),
       attack: async ({ client }, { share }) => {
-        const creates = LARGEST.flatMap((attack) =>
-          Array.from({ length: LARGE_CREATES * (0.5 + share) }, () => attack),
-        );
+        const counts = [LARGE_CREATES.bodies, LARGE_CREATES.items * (0.5 + share)];
+        const creates = LARGEST.flatMap((attack, index) => Array.from({ length: counts[index] ?? 0 }, () => attack));
         expectOnly(await send(client, creates, 4), [200, 413]);
       },
       afterwards: async ({ client, api, jobs: { redis } }) => {
-        await redis.set('filler', 'x'.repeat(REDIS_MEGABYTES * 0.8 * MEGABYTE));
+        const fillers = await fill(redis, 0.8 * REDIS_MEGABYTES);
         await eventually(async () => {
           const { httpStatus, status, parts } = await api.ready();
           expect({ httpStatus, status }).toEqual({ httpStatus: 200, status: 'degraded' });
           expect(Object.values(parts).join()).toMatch(/memory/i);
         });
         expect((await client.call('create', validInput())).status).toBe(503);
-        await redis.del('filler');
+        await redis.del(...fillers);
         await eventually(() => client.create(validInput()));
         await api.becomes('ready');
       },
@@ -57,6 +56,17 @@ async function setMaxMemory(env: NodeJS.ProcessEnv): Promise<void> {
   const { redis, close } = openQueue(env);
   await redis.config('SET', 'maxmemory', `${String(REDIS_MEGABYTES)}mb`);
   await close();
+}
+
+/** Has Redis hold about so many megabytes, and tells under which keys. */
+async function fill(redis: RedisConnection, megabytes: number): Promise<string[]> {
+  const used = async (): Promise<number> => Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1]);
+  const keys: string[] = [];
+  while ((await used()) < megabytes * MEGABYTE) {
+    keys.push(`filler-${String(keys.length)}`);
+    await redis.set(keys.at(-1) ?? '', 'x'.repeat(MEGABYTE / 2));
+  }
+  return keys;
 }
 
 /** Leaves jobs as a mistake in the worker would. */

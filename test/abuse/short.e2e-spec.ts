@@ -1,5 +1,5 @@
 import { removeOwnDatabases } from '../support/own-databases.js';
-import { endProcesses } from '../support/processes.js';
+import { killProcesses } from '../support/processes.js';
 import { Stores } from '../faults/stores.js';
 import { connectionTrials } from './connection-trials.js';
 import { itemTrials } from './item-trials.js';
@@ -19,7 +19,7 @@ describe('an attacker goes unnoticed by a quiet client', () => {
     stores = await Stores.start(1);
   });
   afterAll(async () => {
-    await endProcesses();
+    await killProcesses();
     await removeOwnDatabases();
   });
 
