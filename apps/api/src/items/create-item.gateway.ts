@@ -43,7 +43,7 @@ const QUEUEING_AT_ONCE = 32;
 /** A look for an earlier create that takes longer is given up: the insert finds it as well. */
 const EARLY_FIND_MS = 1000;
 /** A look at the stores when the wait is over makes the answer late by no more than this. */
-const LATE_FIND_MS = 200;
+const LATE_FIND_MS = 100;
 const REFUSED: GatewayOutcome = { kind: 'refused', retryAfterS: 1 };
 const CONFLICT = { kind: 'conflict' } as const;
 const UNKNOWN = { kind: 'unknown' } as const;
@@ -114,7 +114,8 @@ export class CreateItemGateway {
   /** Looks for an earlier create under the same key. MongoDB is asked last: a job that has left the queue is stored there. */
   private async findUnder(id: string, { isSame }: CreateTerms, withinMs: number): Promise<Earlier> {
     const finding = this.queue.find(id).then((held) => held ?? NOTHING);
-    const held = await settledWithin(withinMs, finding);
+    // A command to a silent Redis fails by itself soon after, and the connection with it.
+    const held = await settledWithin(2 * withinMs, finding);
     if (held !== undefined && 'data' in held && held.requestHash !== undefined)
       return ifSame(isSame(held.requestHash), { kind: 'held', held });
     const found = await settledWithin(withinMs, this.items.findStored([id]));
