@@ -10,6 +10,20 @@ const TESTS = [
   '**/*.abuse-spec.ts',
 ];
 
+/** What BullMQ, ioredis and Node.js keep to themselves: an upgrade may change it without a word. */
+const PRIVATE = [
+  {
+    selector: 'ClassDeclaration[superClass.name=/^(Worker|Queue|QueueBase|Job|Redis|Cluster)$/]',
+    message: 'Subclasses reach protected members: use the documented interface.',
+  },
+  {
+    selector:
+      'MemberExpression[property.name=/^(backend|createJob|extendJobLocks|handleCompleted|handleFailed|lockManager|mainLoopRunning|sendCommand|stream)$/]',
+    message: 'Not part of the documented interface of BullMQ or ioredis.',
+  },
+  { selector: "MethodDefinition[override=true][key.name='push']", message: "Part of Node's stream internals." },
+];
+
 export default tseslint.config(
   { ignores: ['dist/', 'node_modules/', '.local/'] },
   eslint.configs.recommended,
@@ -26,6 +40,10 @@ export default tseslint.config(
       // A Nest module is a class with nothing but its decorator, or a factory of its wiring.
       '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
     },
+  },
+  {
+    files: ['apps/*/src/**/*.ts', 'libs/queue/src/**/*.ts'],
+    rules: { 'no-restricted-syntax': ['error', ...PRIVATE] },
   },
   {
     files: TESTS,
