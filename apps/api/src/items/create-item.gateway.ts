@@ -39,7 +39,7 @@ export type GatewayOutcome =
   | { kind: 'unknown' };
 
 /** Creates on their way into the queue: enough to keep Redis busy, few enough for reads to get in between. */
-const QUEUEING_AT_ONCE = 32;
+const QUEUEING_AT_ONCE = 64;
 /** A look for an earlier create that takes longer is given up: the insert finds it as well. */
 const EARLY_FIND_MS = 1000;
 /** A look at the stores when the wait is over makes the answer late by no more than this. */
