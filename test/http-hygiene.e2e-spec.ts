@@ -238,17 +238,20 @@ describe('a client that does not read its answer', () => {
 describe('TRUST_PROXY', () => {
   afterAll(endProcesses);
 
+  const FORWARDED = '198.51.100.1, 203.0.113.7';
   it.each([
-    ['', '127.0.0.1'],
-    ['loopback', '203.0.113.7'],
-    ['2', '198.51.100.1'],
-  ])('%j says who it was in the log: %s', async (TRUST_PROXY, ip) => {
+    ['', FORWARDED, '127.0.0.1'],
+    ['loopback', FORWARDED, '203.0.113.7'],
+    ['2', FORWARDED, '198.51.100.1'],
+    ['2', '2001:db8::1, 203.0.113.7', '2001:db8::1'],
+    ['1', 'unknown', '127.0.0.1'],
+    ['2', `${'x'.repeat(5000)}, 203.0.113.7`, '127.0.0.1'],
+    ['loopback', '203.0.113.7:80', '127.0.0.1'],
+  ])('%j says who it was in the log: %s → %s', async (TRUST_PROXY, forwarded, ip) => {
     // Nothing listens there: a read is refused, which is a line of the log.
     const MONGODB_URI = 'mongodb://127.0.0.1:1/?replicaSet=rs0';
     const api = ServiceProcess.start('api', { ...freshEnvironment({ TRUST_PROXY }), MONGODB_URI, LOG_LEVEL: 'info' });
-    const { status } = await (
-      await api.client()
-    ).call('getAll', {}, { 'X-Forwarded-For': '198.51.100.1, 203.0.113.7' });
+    const { status } = await (await api.client()).call('getAll', {}, { 'X-Forwarded-For': forwarded });
     expect(status).toBe(503);
     expect(await api.logged('MongoDB is away')).toMatchObject({ ip });
     await api.end('SIGKILL');
