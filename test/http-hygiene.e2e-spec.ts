@@ -20,6 +20,8 @@ const PREFLIGHT = {
   'Access-Control-Request-Method': 'POST',
   'Access-Control-Request-Headers': 'content-type,idempotency-key',
 };
+/** Of a slow reader. */
+const BYTES_PER_MS = 8000;
 const REQUEST = `POST ${GET_ALL} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`;
 
 jest.setTimeout(20_000);
@@ -206,9 +208,11 @@ describe('connections', () => {
 describe('a client that does not read its answer', () => {
   let service: Service;
   beforeAll(async () => {
-    const patience = { headersMs: 10_000, requestMs: 10_000, checkEveryMs: 100, stalledMs: 300 };
+    const patience = { headersMs: 10_000, requestMs: 10_000, checkEveryMs: 100, stalledMs: 2000 };
     // One connection, so that it shows when it is free again.
     service = await startService({ worker: false, patience, env: { MAX_CONNECTIONS: '1', KEEP_ALIVE_MS: '1000' } });
+    const description = 'x'.repeat(500_000);
+    await store(service.database, ...Array.from({ length: 50 }, () => record({ description })));
   });
   afterAll(() => service.stop());
 
@@ -221,8 +225,6 @@ describe('a client that does not read its answer', () => {
   };
 
   it('has its socket for a while, and nothing else', async () => {
-    const description = 'x'.repeat(500_000);
-    await store(service.database, ...Array.from({ length: 50 }, () => record({ description })));
     const stalling = await eventually(ask);
     expect(await (await RawConnection.open(service.api.base)).rest()).toBe('');
     const other = await eventually(ask);
@@ -232,6 +234,33 @@ describe('a client that does not read its answer', () => {
     stalling.resume();
     await once(stalling, 'close');
     expect(received).toBeLessThan(20_000_000);
+  });
+
+  it('is cut off though it goes on sending', async () => {
+    const stalling = await eventually(ask);
+    stalling.write('GET / HTTP/1.1\r\nX: ');
+    const sending = setInterval(() => stalling.write('x'), 100);
+    const since = Date.now();
+    await new Promise((resolve) => stalling.on('error', () => undefined).once('close', resolve));
+    clearInterval(sending);
+    expect(Date.now() - since).toBeLessThan(8000);
+  });
+
+  it('in time, but goes on reading, gets all of it', async () => {
+    const slow = await eventually(ask);
+    const since = Date.now();
+    let received = 0;
+    slow.on('data', (chunk: Buffer) => {
+      received += chunk.length;
+      const aheadMs = received / BYTES_PER_MS - (Date.now() - since);
+      if (aheadMs < 1) return;
+      slow.pause();
+      setTimeout(() => slow.resume(), aheadMs);
+    });
+    slow.resume();
+    await once(slow, 'close');
+    expect(slow.bytesRead).toBeGreaterThan(25_000_000);
+    expect(Date.now() - since).toBeGreaterThan(2500);
   });
 });
 
