@@ -208,6 +208,29 @@ describe('a client that', () => {
       expect(await connection.rest()).toBe('');
       await expectNotCreated(name);
     });
+
+    it('is refused a body in chunks that would have to wait, and is answered what it sent before', async () => {
+      const name = uniqueWord();
+      const health = 'GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n';
+      const chunked = `${POST}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`;
+      const connection = await send(
+        `${health}${request('getAll', {})}${chunked}${request('create', validInput({ name }))}`,
+      );
+      expect((await connection.answer()).status).toBe(200);
+      expect((await connection.answer()).status).toBe(200);
+      expectError(await connection.answer<ErrorBody>(), 400, 'BAD_REQUEST');
+      expect(await connection.rest()).toBe('');
+      await expectNotCreated(name);
+    });
+
+    it('is answered in their order also where the last breaks off', async () => {
+      const health = 'GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n';
+      const connection = await send(`${request('getAll', {})}${health}${POST}Content-Length: 100\r\n\r\n{`);
+      expect((await connection.answer()).status).toBe(200);
+      expect((await connection.answer()).status).toBe(200);
+      expectError(await connection.answer<ErrorBody>(), 408, 'TIMEOUT');
+      expect(await connection.rest()).toBe('');
+    });
   });
 
   describe('asks first', () => {

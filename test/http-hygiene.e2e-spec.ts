@@ -20,6 +20,8 @@ const PREFLIGHT = {
   'Access-Control-Request-Method': 'POST',
   'Access-Control-Request-Headers': 'content-type,idempotency-key',
 };
+/** Of a slow reader. */
+const BYTES_PER_MS = 8000;
 const REQUEST = `POST ${GET_ALL} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`;
 
 jest.setTimeout(20_000);
@@ -206,9 +208,11 @@ describe('connections', () => {
 describe('a client that does not read its answer', () => {
   let service: Service;
   beforeAll(async () => {
-    const patience = { headersMs: 10_000, requestMs: 10_000, checkEveryMs: 100, stalledMs: 300 };
+    const patience = { headersMs: 10_000, requestMs: 10_000, checkEveryMs: 100, stalledMs: 2000 };
     // One connection, so that it shows when it is free again.
     service = await startService({ worker: false, patience, env: { MAX_CONNECTIONS: '1', KEEP_ALIVE_MS: '1000' } });
+    const description = 'x'.repeat(500_000);
+    await store(service.database, ...Array.from({ length: 50 }, () => record({ description })));
   });
   afterAll(() => service.stop());
 
@@ -221,8 +225,6 @@ describe('a client that does not read its answer', () => {
   };
 
   it('has its socket for a while, and nothing else', async () => {
-    const description = 'x'.repeat(500_000);
-    await store(service.database, ...Array.from({ length: 50 }, () => record({ description })));
     const stalling = await eventually(ask);
     expect(await (await RawConnection.open(service.api.base)).rest()).toBe('');
     const other = await eventually(ask);
@@ -233,22 +235,52 @@ describe('a client that does not read its answer', () => {
     await once(stalling, 'close');
     expect(received).toBeLessThan(20_000_000);
   });
+
+  it('is cut off though it goes on sending', async () => {
+    const stalling = await eventually(ask);
+    stalling.write('GET / HTTP/1.1\r\nX: ');
+    const sending = setInterval(() => stalling.write('x'), 100);
+    const since = Date.now();
+    await new Promise((resolve) => stalling.on('error', () => undefined).once('close', resolve));
+    clearInterval(sending);
+    expect(Date.now() - since).toBeLessThan(8000);
+  });
+
+  it('in time, but goes on reading, gets all of it', async () => {
+    const slow = await eventually(ask);
+    const since = Date.now();
+    let received = 0;
+    slow.on('data', (chunk: Buffer) => {
+      received += chunk.length;
+      const aheadMs = received / BYTES_PER_MS - (Date.now() - since);
+      if (aheadMs < 1) return;
+      slow.pause();
+      setTimeout(() => slow.resume(), aheadMs);
+    });
+    slow.resume();
+    await once(slow, 'close');
+    expect(slow.bytesRead).toBeGreaterThan(25_000_000);
+    expect(Date.now() - since).toBeGreaterThan(2500);
+  });
 });
 
 describe('TRUST_PROXY', () => {
   afterAll(endProcesses);
 
+  const FORWARDED = '198.51.100.1, 203.0.113.7';
   it.each([
-    ['', '127.0.0.1'],
-    ['loopback', '203.0.113.7'],
-    ['2', '198.51.100.1'],
-  ])('%j says who it was in the log: %s', async (TRUST_PROXY, ip) => {
+    ['', FORWARDED, '127.0.0.1'],
+    ['loopback', FORWARDED, '203.0.113.7'],
+    ['2', FORWARDED, '198.51.100.1'],
+    ['2', '2001:db8::1, 203.0.113.7', '2001:db8::1'],
+    ['1', 'unknown', '127.0.0.1'],
+    ['2', `${'x'.repeat(5000)}, 203.0.113.7`, '127.0.0.1'],
+    ['loopback', '203.0.113.7:80', '127.0.0.1'],
+  ])('%j says who it was in the log: %s → %s', async (TRUST_PROXY, forwarded, ip) => {
     // Nothing listens there: a read is refused, which is a line of the log.
     const MONGODB_URI = 'mongodb://127.0.0.1:1/?replicaSet=rs0';
     const api = ServiceProcess.start('api', { ...freshEnvironment({ TRUST_PROXY }), MONGODB_URI, LOG_LEVEL: 'info' });
-    const { status } = await (
-      await api.client()
-    ).call('getAll', {}, { 'X-Forwarded-For': '198.51.100.1, 203.0.113.7' });
+    const { status } = await (await api.client()).call('getAll', {}, { 'X-Forwarded-For': forwarded });
     expect(status).toBe(503);
     expect(await api.logged('MongoDB is away')).toMatchObject({ ip });
     await api.end('SIGKILL');

@@ -9,7 +9,7 @@ const AWAY = 'away: reads are refused';
  * instances would leave at once, and reads would die with creates; requests get their own 503.
  */
 export class ApiReadiness implements ReadinessCheck {
-  private isDraining = false;
+  isDraining = false;
   private hasUniqueIndexes = false;
 
   constructor(

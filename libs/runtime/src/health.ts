@@ -9,6 +9,8 @@ export interface Readiness {
 
 /** What can tell how its process is. */
 export interface ReadinessCheck {
+  /** Whether the process is about to stop, which must be seen at once. */
+  readonly isDraining?: boolean;
   check(): Promise<Readiness>;
 }
 
@@ -20,6 +22,9 @@ export const OK = 'ok';
 
 /** Orchestrators wait 1 s for an answer by default; what takes longer counts as away. */
 export const ANSWER_WITHIN_MS = 700;
+
+/** How long a check is shared: asking often must not cost the stores, and orchestrators ask every few seconds. */
+const SHARED_FOR_MS = 1000;
 
 /** What is used of a response. */
 interface TextResponse {
@@ -39,6 +44,8 @@ export class HealthController {
     registers: [this.registry],
   });
 
+  private latest: { at: number; isDraining: boolean; result: Promise<Readiness> } | undefined;
+
   constructor(@Inject(READINESS) private readonly readiness: ReadinessCheck) {
     collectDefaultMetrics({ register: this.registry });
   }
@@ -50,16 +57,25 @@ export class HealthController {
 
   @Get('health/ready')
   async ready(@Res({ passthrough: true }) response: TextResponse): Promise<Readiness> {
-    const readiness = await this.readiness.check();
+    const readiness = await this.check();
     response.statusCode = readiness.status === 'not ready' ? 503 : 200;
     return readiness;
   }
 
   @Get('metrics')
   async metrics(@Res() response: TextResponse): Promise<void> {
-    const { parts } = await this.readiness.check();
+    const { parts } = await this.check();
     for (const [part, line] of Object.entries(parts)) this.partOk.set({ part }, line === OK ? 1 : 0);
     response.setHeader('Content-Type', this.registry.contentType);
     response.end(await this.registry.metrics());
+  }
+
+  /** Shares a check, also while it is under way; never one from before draining began. */
+  private check(): Promise<Readiness> {
+    const { isDraining = false } = this.readiness;
+    const at = performance.now();
+    if (this.latest?.isDraining !== isDraining || at - this.latest.at > SHARED_FOR_MS)
+      this.latest = { at, isDraining, result: this.readiness.check() };
+    return this.latest.result;
   }
 }

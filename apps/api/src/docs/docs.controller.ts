@@ -1,17 +1,24 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Controller, Get, Res } from '@nestjs/common';
 import swaggerUiFolder from 'swagger-ui-dist/absolute-path.js';
 import type { ApiResponse } from '../orpc/answer.js';
+import { Json } from '../orpc/json.js';
 import { PAGE, PAGE_SCRIPT } from './docs-page.js';
 import { OPENAPI } from './openapi.js';
+
+/** Every answer is made once and shared. */
+const DOCUMENT = Json.of(OPENAPI);
+const BUNDLE = swaggerUi('swagger-ui-bundle.js');
+const STYLES = swaggerUi('swagger-ui.css');
+const ICON = swaggerUi('favicon-32x32.png');
 
 /** The OpenAPI document and a page that shows it; everything comes from this process. */
 @Controller()
 export class DocsController {
   @Get('openapi.json')
-  openapi(): typeof OPENAPI {
-    return OPENAPI;
+  openapi(): Json {
+    return DOCUMENT;
   }
 
   @Get('docs')
@@ -25,23 +32,23 @@ export class DocsController {
   }
 
   @Get('docs/swagger-ui-bundle.js')
-  async bundle(@Res() response: ApiResponse): Promise<void> {
-    send(response, 'text/javascript', await swaggerUi('swagger-ui-bundle.js'));
+  bundle(@Res() response: ApiResponse): void {
+    send(response, 'text/javascript', BUNDLE);
   }
 
   @Get('docs/swagger-ui.css')
-  async styles(@Res() response: ApiResponse): Promise<void> {
-    send(response, 'text/css', await swaggerUi('swagger-ui.css'));
+  styles(@Res() response: ApiResponse): void {
+    send(response, 'text/css', STYLES);
   }
 
   @Get('docs/favicon-32x32.png')
-  async icon(@Res() response: ApiResponse): Promise<void> {
-    send(response, 'image/png', await swaggerUi('favicon-32x32.png'));
+  icon(@Res() response: ApiResponse): void {
+    send(response, 'image/png', ICON);
   }
 }
 
-function swaggerUi(file: string): Promise<Buffer> {
-  return readFile(join(swaggerUiFolder(), file));
+function swaggerUi(file: string): Buffer {
+  return readFileSync(join(swaggerUiFolder(), file));
 }
 
 function send(response: ApiResponse, type: string, body: string | Buffer): void {

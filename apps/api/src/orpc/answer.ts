@@ -4,6 +4,14 @@ import { Json } from './json.js';
 import type { RefusalDetails } from './refusal.js';
 import { STANDING_HEADERS } from './security-headers.js';
 
+/** The connection of a request, for which the process keeps memory. */
+export interface Client {
+  /** Sets how many bytes the process keeps for the request under way. */
+  hold(bytes: number): void;
+  /** Sets how many it keeps until the client has read its answer. */
+  holdUntilRead(bytes: number): void;
+}
+
 /** A request on its way from the front door to its controller. */
 export class ApiRequest extends IncomingMessage {
   /** When its head arrived, in ms of `performance.now()`: deadlines count from here. */
@@ -14,25 +22,25 @@ export class ApiRequest extends IncomingMessage {
   body?: unknown;
   /** Whether the input came as `{"json": …}`, and so must the answer. */
   enveloped = false;
-  /** Gets the pieces of the body as Node's parser hands them over, and null behind the last; the stream stays empty. */
-  onPiece: ((piece: Buffer | null) => void) | undefined = undefined;
-
-  override push(piece: Buffer | null): boolean {
-    if (this.onPiece === undefined) return super.push(piece);
-    const goesOn = piece === null ? super.push(null) : true;
-    this.onPiece(piece);
-    return goesOn;
-  }
 }
 
 const STANDING = STANDING_HEADERS.flat();
 
 /** Whoever answers, and whatever: with the standing headers and the id of the request. */
 export class ApiResponse extends ServerResponse<ApiRequest> {
+  /** The connection that it is sent on, once it is its turn. */
+  client: Client | undefined = undefined;
+
   /** Node calls it itself where nobody has. @param headers names and values in turn */
   override writeHead(status: number, headers: string | OutgoingHttpHeaders | OutgoingHttpHeader[] = []): this {
     if (!Array.isArray(headers)) throw new TypeError('headers have to be a list of names and values');
     return super.writeHead(status, [...headers, 'X-Request-Id', this.req.requestId, ...STANDING]);
+  }
+
+  override end(...body: unknown[]): this {
+    super.end(...(body as [unknown]));
+    if (this.writableLength > 0) this.client?.holdUntilRead(this.writableLength);
+    return this;
   }
 }
 

@@ -1,9 +1,14 @@
-import type { IncomingMessage } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES, type IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { errorBody } from '@app/contracts';
 import { answerError, type ApiResponse } from './answer.js';
 import type { Refusal } from './refusal.js';
+import { STANDING_HEADERS } from './security-headers.js';
 
 const DISCARD_BYTES = 4 * 1024 * 1024;
-const DISCARD_MS = 2000;
+/** Closing while the client still sends would reset the connection, and it would not see the answer. */
+const LINGER_MS = 2000;
 
 /** Refuses a request without reading its body to the end. */
 export function refuse(response: ApiResponse, { code, details }: Refusal): void {
@@ -11,7 +16,7 @@ export function refuse(response: ApiResponse, { code, details }: Refusal): void 
     answerError(response, code, details);
     return;
   }
-  response.shouldKeepAlive = false;
+  response.setHeader('Connection', 'close');
   answerError(response, code, details, endAfterDiscarding);
 }
 
@@ -25,14 +30,12 @@ export function isFullyRead({ complete, headers }: IncomingMessage): boolean {
  */
 function endAfterDiscarding(response: ApiResponse, bytes: Buffer): void {
   response.write(bytes);
-  // What still comes is counted here, and no longer collected as a body.
-  response.req.onPiece = undefined;
   let discarded = 0;
   const end = (): void => {
     clearTimeout(timer);
     response.end();
   };
-  const timer = setTimeout(end, DISCARD_MS);
+  const timer = setTimeout(end, LINGER_MS);
   response.req
     .on('data', (chunk: Buffer) => {
       discarded += chunk.length;
@@ -40,4 +43,22 @@ function endAfterDiscarding(response: ApiResponse, bytes: Buffer): void {
     })
     .once('end', end)
     .once('error', end);
+}
+
+/** Answers bytes that never became a request. */
+export function refuseUnparsed(socket: Duplex, { code, details }: Refusal): void {
+  if (!socket.writable) return;
+  const body = errorBody(code, details);
+  const bytes = Buffer.from(JSON.stringify(body));
+  const head = [
+    `HTTP/1.1 ${String(body.status)} ${STATUS_CODES[body.status] ?? ''}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${String(bytes.length)}`,
+    `Date: ${new Date().toUTCString()}`,
+    ...STANDING_HEADERS.map(([name, value]) => `${name}: ${value}`),
+    `X-Request-Id: ${randomUUID()}`,
+    'Connection: close',
+  ];
+  socket.end(Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), bytes]));
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

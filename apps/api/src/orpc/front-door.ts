@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { ApiListener, ApiRequest, ApiResponse } from './answer.js';
+import type { Begin } from './client-connection.js';
 import { NO_SUCH_PATH, NOT_HTTP, type Connections } from './connections.js';
 import type { CrossOrigin } from './cross-origin.js';
 import { isFullyRead, refuse } from './early-refusal.js';
@@ -35,9 +36,9 @@ const ORIGIN = /^https?:\/\/[^/?#]*/i;
  * its id and what every answer has, reads the body. Express would read an oversize body to its end and replace bad UTF-8.
  */
 export function frontDoor(options: FrontDoorOptions): ApiListener {
-  return (request, response) => {
-    if (!options.connections.admit(response)) return;
-    if (options.isDraining()) response.shouldKeepAlive = false;
+  const begin: Begin = (response) => {
+    const { req: request } = response;
+    if (options.isDraining()) response.setHeader('Connection', 'close');
     const giveUp = (error: unknown): void => {
       refuseFor(error, response, options);
     };
@@ -53,6 +54,9 @@ export function frontDoor(options: FrontDoorOptions): ApiListener {
     } catch (error) {
       giveUp(error);
     }
+  };
+  return (_request, response) => {
+    options.connections.admit(response, begin);
   };
 }
 
@@ -90,19 +94,21 @@ function refuseMethod(response: ApiResponse, methods: string[]): void {
     refuse(response, new Refusal('METHOD_NOT_SUPPORTED'));
     return;
   }
-  closeIfUnread(response);
+  dropBody(response);
   response.statusCode = 204;
   response.end();
 }
 
 function passWithoutBody(response: ApiResponse, handler: Handler): void {
-  closeIfUnread(response);
+  dropBody(response);
   handler(response.req, response);
 }
 
-/** Nobody will read this body, however long it is. */
-function closeIfUnread(response: ApiResponse): void {
-  if (!isFullyRead(response.req)) response.shouldKeepAlive = false;
+/** Nobody wants this body, however long it is; unread, its pieces would be kept. */
+function dropBody(response: ApiResponse): void {
+  if (isFullyRead(response.req)) return;
+  response.setHeader('Connection', 'close');
+  response.req.resume();
 }
 
 function passTo(handler: Handler, response: ApiResponse): (body: unknown) => void {

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { ApiConfig } from '@app/runtime';
 import { ApiRequest, ApiResponse, type ApiListener } from './answer.js';
+import { IDLE_MS } from './client-connection.js';
 import type { Connections } from './connections.js';
 
 /** How long a client may take; a slow one costs one socket and nothing else. */
@@ -8,12 +9,11 @@ export interface Patience {
   headersMs: number;
   requestMs: number;
   checkEveryMs: number;
-  /** Without a byte in either direction; longer than any create waits. */
+  /** Without taking any of its answer. */
   stalledMs?: number;
 }
 
 const PATIENCE: Patience = { headersMs: 10_000, requestMs: 30_000, checkEveryMs: 1000 };
-const STALLED_MS = 150_000;
 const MAX_HEADER_BYTES = 16_384;
 
 export interface HttpServerOptions {
@@ -36,7 +36,7 @@ export function createHttpServer({ listener, connections, config, patience = PAT
     // Node's own refusals have no body: a missing host, like an unknown Expect, is left to the front door.
     requireHostHeader: false,
   };
-  const server = createServer(options, listener).setTimeout(patience.stalledMs ?? STALLED_MS);
+  const server = createServer(options, listener).setTimeout(IDLE_MS);
   server.maxConnections = config.maxConnections;
   // They are limited in bytes: those beyond a count would be dropped without a word, an Idempotency-Key among them.
   server.maxHeadersCount = 0;
@@ -45,7 +45,7 @@ export function createHttpServer({ listener, connections, config, patience = PAT
   };
   server.on('checkContinue', asUsual).on('checkExpectation', asUsual);
   server.on('connection', (socket) => {
-    connections.add(socket);
+    connections.add(socket, patience.stalledMs);
   });
   server.on('clientError', (error, socket) => {
     connections.refuse(error, socket);
@@ -53,5 +53,6 @@ export function createHttpServer({ listener, connections, config, patience = PAT
   server.on('connect', (_request, socket) => {
     connections.refuseTunnel(socket);
   });
-  return server;
+  // A plain Server could be given other requests to answer; this one makes its own.
+  return server as unknown as Server;
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isTooComplex, MAX_JSON, parseExactJson } from '@app/contracts';
 import type { ApiResponse } from './answer.js';
+import { GrowingBuffer } from './growing-buffer.js';
 import { Refusal } from './refusal.js';
 
 const JSON_TYPE = 'application/json';
@@ -27,21 +28,26 @@ export function readBody(
   checkMediaType(request);
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
   if (isAskingFirst(request)) response.writeContinue();
-  const chunks: Buffer[] = [];
-  let length = 0;
-  request.on('error', nobodyIsLeft).onPiece = (piece) => {
-    try {
-      if (piece === null) {
-        take(length === 0 && request.headers['content-type'] === undefined ? {} : parse(chunks, length));
-        return;
+  const body = new GrowingBuffer();
+  request
+    .on('error', nobodyIsLeft)
+    .on('data', (piece: Buffer) => {
+      // What comes behind a refusal is dropped.
+      if (response.headersSent) return;
+      body.append(piece);
+      const isTooLarge = body.length > maxBytes;
+      if (isTooLarge) body.take();
+      if (!request.complete) response.client?.hold(body.capacity);
+      if (isTooLarge) giveUp(tooLarge(maxBytes));
+    })
+    .on('end', () => {
+      try {
+        response.client?.hold(0);
+        take(body.length === 0 && request.headers['content-type'] === undefined ? {} : parse(body.take()));
+      } catch (error) {
+        giveUp(error);
       }
-      length += piece.length;
-      chunks.push(piece);
-      if (length > maxBytes) throw tooLarge(maxBytes);
-    } catch (error) {
-      giveUp(error);
-    }
-  };
+    });
 }
 
 function nobodyIsLeft(): void {
@@ -69,9 +75,7 @@ function isAskingFirst({ headers, httpVersion }: IncomingMessage): boolean {
   return headers.expect !== undefined && httpVersion === '1.1';
 }
 
-function parse(chunks: readonly Buffer[], length: number): unknown {
-  const [first] = chunks;
-  const bytes = first?.length === length ? first : Buffer.concat(chunks, length);
+function parse(bytes: Buffer): unknown {
   try {
     const text = decoder.decode(bytes);
     if (isTooComplex(text)) throw TOO_COMPLEX;

@@ -1,0 +1,21 @@
+import { GrowingBuffer } from './growing-buffer.js';
+
+describe('GrowingBuffer', () => {
+  it('returns what was appended, piece by piece', () => {
+    const text = 'äöü🚲'.repeat(5000);
+    const buffer = new GrowingBuffer();
+    for (const byte of Buffer.from(text)) buffer.append(Buffer.of(byte));
+    expect(buffer).toHaveLength(Buffer.byteLength(text));
+    expect(buffer.capacity).toBeLessThanOrEqual(2 * buffer.length);
+    expect(String(buffer.take())).toBe(text);
+  });
+
+  it('returns a single piece as it is, and keeps nothing of it', () => {
+    const buffer = new GrowingBuffer();
+    const piece = Buffer.from('{}');
+    buffer.append(piece);
+    expect(buffer.take().buffer).toBe(piece.buffer);
+    expect(buffer).toMatchObject({ length: 0, capacity: 0 });
+    expect(buffer.take()).toHaveLength(0);
+  });
+});

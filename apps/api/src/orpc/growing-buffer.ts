@@ -1,0 +1,39 @@
+const MIN_CAPACITY = 4096;
+const EMPTY = Buffer.alloc(0);
+
+/** Bytes that come in pieces, in at most twice their memory: Node keeps some kilobytes for a piece of one byte. */
+export class GrowingBuffer {
+  length = 0;
+  private bytes: Buffer = EMPTY;
+
+  /** How many bytes of memory it has. */
+  get capacity(): number {
+    return this.bytes.length;
+  }
+
+  append(piece: Buffer): void {
+    const length = this.length + piece.length;
+    // Most bodies come in one piece, and are never copied.
+    if (this.length === 0) this.bytes = piece;
+    else {
+      if (length > this.capacity) this.grow(length);
+      piece.copy(this.bytes, this.length);
+    }
+    this.length = length;
+  }
+
+  /** Returns what was appended, and keeps nothing of it. */
+  take(): Buffer {
+    const bytes = this.bytes.subarray(0, this.length);
+    this.bytes = EMPTY;
+    this.length = 0;
+    return bytes;
+  }
+
+  private grow(length: number): void {
+    // Not of Node's pool: a slice would keep the whole of it.
+    const bytes = Buffer.allocUnsafeSlow(Math.max(MIN_CAPACITY, 2 * length));
+    this.bytes.copy(bytes, 0, 0, this.length);
+    this.bytes = bytes;
+  }
+}

@@ -1,0 +1,39 @@
+import { MemoryBudget } from './memory-budget.js';
+
+describe('MemoryBudget', () => {
+  const cut: string[] = [];
+  const client = (name: string): { cutOff: () => void } => ({ cutOff: () => cut.push(name) });
+  beforeEach(() => {
+    cut.length = 0;
+  });
+
+  it('cuts off who has held memory for the longest, and as few as will do', () => {
+    const budget = new MemoryBudget(100);
+    const [first, second, third] = [client('first'), client('second'), client('third')];
+    budget.set(first, 10);
+    budget.set(second, 80);
+    budget.set(first, 20);
+    expect(cut).toEqual([]);
+    budget.set(third, 15);
+    expect(cut).toEqual(['first']);
+    budget.set(third, 30);
+    expect(cut).toEqual(['first', 'second']);
+  });
+
+  it('counts a client that holds nothing any more as new', () => {
+    const budget = new MemoryBudget(100);
+    const [first, second, third] = [client('first'), client('second'), client('third')];
+    budget.set(first, 60);
+    budget.set(second, 30);
+    budget.set(first, 0);
+    budget.set(first, 60);
+    budget.set(third, 20);
+    expect(cut).toEqual(['second']);
+  });
+
+  it('cuts off a client that holds too much alone', () => {
+    const budget = new MemoryBudget(100);
+    budget.set(client('only'), 101);
+    expect(cut).toEqual(['only']);
+  });
+});

@@ -1,0 +1,38 @@
+import { HealthController, type Readiness, type ReadinessCheck } from './health.js';
+
+const READY: Readiness = { status: 'ready', parts: {} };
+
+class CountingCheck implements ReadinessCheck {
+  isDraining = false;
+  count = 0;
+
+  check(): Promise<Readiness> {
+    this.count += 1;
+    return Promise.resolve(this.isDraining ? { ...READY, status: 'not ready' } : READY);
+  }
+}
+
+function response(): { statusCode: number; setHeader: () => void; end: () => void } {
+  return { statusCode: 0, setHeader: () => undefined, end: () => undefined };
+}
+
+describe('HealthController', () => {
+  it('shares one check among all who ask about readiness and metrics at a time', async () => {
+    const readiness = new CountingCheck();
+    const controller = new HealthController(readiness);
+    await Promise.all([controller.ready(response()), controller.ready(response()), controller.metrics(response())]);
+    await controller.ready(response());
+    expect(readiness.count).toBe(1);
+  });
+
+  it('tells at once that the process is about to stop', async () => {
+    const readiness = new CountingCheck();
+    const controller = new HealthController(readiness);
+    const answer = response();
+    await controller.ready(answer);
+    expect(answer.statusCode).toBe(200);
+    readiness.isDraining = true;
+    await controller.ready(answer);
+    expect(answer.statusCode).toBe(503);
+  });
+});
