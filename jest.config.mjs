@@ -16,6 +16,8 @@ const project = (displayName, testMatch, more = {}) => ({
 });
 
 export default {
+  // Tests wait for databases and timers more than they compute: one less than the cores, jest's default, leaves them idle.
+  maxWorkers: 2,
   projects: [
     project('unit', ['<rootDir>/{apps,libs}/**/*.spec.ts']),
     project('integration', ['<rootDir>/{apps,libs}/**/*.int-spec.ts']),

@@ -7,6 +7,7 @@ import { expectError } from './support/errors.js';
 import { eventually } from './support/eventually.js';
 import { uniqueWord, validInput } from './support/items.js';
 import { ownRedis, readyRedis, type OwnDatabase } from './support/own-databases.js';
+import type { Ready } from './support/processes.js';
 import { openQueue, type OpenQueue } from './support/queue.js';
 import { startService, startWorker, type Service } from './support/service.js';
 
@@ -260,6 +261,14 @@ describe('a Redis that fills up', () => {
     await eventually(async () => {
       expectError(await create(), 503, 'SERVICE_UNAVAILABLE');
     }, KNOWN_AFTER_MS);
+    await eventually(async () => {
+      const { body: ready } = await service.api.request<Ready>('/health/ready', {});
+      expect([ready.status, ready.parts['memory']]).toEqual([
+        'degraded',
+        expect.stringContaining('creates are refused'),
+      ]);
+      expect(await metrics()).toContain('item_listing_part_ok{part="memory"} 0');
+    });
     const before = await service.database.models.items.countDocuments();
     const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => create(index % 2 === 0 ? {} : ASYNC)));
     for (const answer of answers) {
@@ -273,6 +282,9 @@ describe('a Redis that fills up', () => {
     await limit(0);
     await eventually(async () => {
       expect((await create()).status).toBe(200);
+      expect(await metrics()).not.toContain('part="memory"');
     });
   });
+
+  const metrics = async (): Promise<string> => (await fetch(`${service.api.base}/metrics`)).text();
 });

@@ -65,6 +65,8 @@ export class HealthController {
   @Get('metrics')
   async metrics(@Res() response: TextResponse): Promise<void> {
     const { parts } = await this.check();
+    // A part that is named only while it is wrong is gone once it is well.
+    this.partOk.reset();
     for (const [part, line] of Object.entries(parts)) this.partOk.set({ part }, line === OK ? 1 : 0);
     response.setHeader('Content-Type', this.registry.contentType);
     response.end(await this.registry.metrics());

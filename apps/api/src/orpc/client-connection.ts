@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { ApiResponse, Client } from './answer.js';
 import { refuse, refuseUnparsed } from './early-refusal.js';
 import type { MemoryBudget } from './memory-budget.js';
-import { Refusal } from './refusal.js';
+import type { Refusal } from './refusal.js';
 
 /** Goes on with a request once it is its turn. */
 export type Begin = (response: ApiResponse) => void;
@@ -13,10 +13,8 @@ const HEADER_BYTES = 48;
 /** Without a byte in either direction; longer than any create waits. */
 export const IDLE_MS = 150_000;
 
-/** Node keeps some kilobytes for each piece of a body that nobody reads yet. */
-const CHUNKS_WAITING = new Refusal('BAD_REQUEST', {
-  message: 'A body in chunks cannot follow a request that is still to be answered',
-});
+/** What a body in chunks may cost while it waits: one read of its socket, 64 KiB, holds some 10,000 chunks of one byte. */
+const CHUNKS_BYTES = 6 * 1024 * 1024;
 
 /**
  * A client's connection: begins its requests one at a time, in order, and does not read on while one waits or an answer
@@ -104,10 +102,11 @@ export class ClientConnection implements Client {
   }
 
   private wait(response: ApiResponse, begin: Begin): void {
-    const bytes = REQUEST_BYTES + HEADER_BYTES * response.req.rawHeaders.length;
+    const { headers, rawHeaders } = response.req;
+    const chunksBytes = headers['transfer-encoding'] === undefined ? 0 : CHUNKS_BYTES;
+    const bytes = REQUEST_BYTES + HEADER_BYTES * rawHeaders.length + chunksBytes;
     this.waitingBytes += bytes;
     this.account();
-    if (response.req.headers['transfer-encoding'] !== undefined) this.refuse(CHUNKS_WAITING);
     if (this.isClosing || this.refusal !== undefined) {
       response.req.resume();
       return;

@@ -19,8 +19,8 @@ const PAUSE_MS = 300;
 export class SearchIndexer {
   private readonly due: { id: string; since: number }[] = [];
   private creating = 0;
-  private createdAt = 0;
-  private indexedAt = 0;
+  private createdAt = -Infinity;
+  private indexedAt = -Infinity;
   private isStopping = false;
   private running: Promise<void> | undefined;
 
