@@ -1,0 +1,76 @@
+import { EXPIRED, Limiter } from './limiter.js';
+
+const NEVER = new Promise<void>(() => undefined);
+
+/** A task that runs until it is told to end. */
+function openTask(): { task: () => Promise<string>; end: () => void; hasBegun: () => boolean } {
+  let begun = false;
+  let end = (): void => undefined;
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const task = async (): Promise<string> => {
+    begun = true;
+    await ended;
+    return 'result';
+  };
+  return {
+    task,
+    end: () => {
+      end();
+    },
+    hasBegun: () => begun,
+  };
+}
+
+const inMs = (ms: number): { deadline: number; gone: Promise<void> } => ({
+  deadline: performance.now() + ms,
+  gone: NEVER,
+});
+
+describe('a limiter', () => {
+  it('runs a task at once while there is room, even past its deadline', async () => {
+    expect(await new Limiter(1).run(() => Promise.resolve('result'), inMs(-1))).toBe('result');
+  });
+
+  it('runs the others in the order in which they came', async () => {
+    const limiter = new Limiter(1);
+    const [first, second, third] = [openTask(), openTask(), openTask()];
+    const results = [first, second, third].map(({ task }) => limiter.run(task, inMs(10_000)));
+    expect([first, second, third].map(({ hasBegun }) => hasBegun())).toEqual([true, false, false]);
+    first.end();
+    await results[0];
+    expect([second, third].map(({ hasBegun }) => hasBegun())).toEqual([true, false]);
+    second.end();
+    third.end();
+    expect(await Promise.all(results)).toEqual(['result', 'result', 'result']);
+  });
+
+  it('does not run a task whose deadline passes before its turn', async () => {
+    const limiter = new Limiter(1);
+    const [running, late, next] = [openTask(), openTask(), openTask()];
+    const result = limiter.run(running.task, inMs(10_000));
+    expect(await limiter.run(late.task, inMs(20))).toBe(EXPIRED);
+    const following = limiter.run(next.task, inMs(10_000));
+    running.end();
+    next.end();
+    expect(await Promise.all([result, following])).toEqual(['result', 'result']);
+    expect(late.hasBegun()).toBe(false);
+  });
+
+  it('does not run a task that nobody wants any more', async () => {
+    const limiter = new Limiter(1);
+    const [running, abandoned] = [openTask(), openTask()];
+    const result = limiter.run(running.task, inMs(10_000));
+    expect(await limiter.run(abandoned.task, { ...inMs(10_000), gone: Promise.resolve() })).toBe(EXPIRED);
+    running.end();
+    expect(await result).toBe('result');
+    expect(abandoned.hasBegun()).toBe(false);
+  });
+
+  it('goes on after a task that fails', async () => {
+    const limiter = new Limiter(1);
+    await expect(limiter.run(() => Promise.reject(new Error('failed')), inMs(10_000))).rejects.toThrow('failed');
+    expect(await limiter.run(() => Promise.resolve('result'), inMs(10_000))).toBe('result');
+  });
+});
