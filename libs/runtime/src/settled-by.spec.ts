@@ -14,7 +14,7 @@ describe('a wait', () => {
   });
 
   it('returns undefined when the promise rejects, or nobody wants it any more', async () => {
-    expect(await settledWithin(10_000, Promise.reject(new Error('failed')) as Promise<string>)).toBeUndefined();
+    expect(await settledWithin(10_000, Promise.reject<string>(new Error('failed')))).toBeUndefined();
     expect(await settledWithin(10_000, NEVER, Promise.resolve())).toBeUndefined();
   });
 });

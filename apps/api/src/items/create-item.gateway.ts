@@ -42,7 +42,7 @@ export type GatewayOutcome =
 const QUEUEING_AT_ONCE = 64;
 /** A look for an earlier create that takes longer is given up: the insert finds it as well. */
 const EARLY_FIND_MS = 1000;
-/** A look at the stores when the wait is over makes the answer late by no more than this. */
+/** A look at each store when the wait is over; the answer is late by no more than three times as much. */
 const LATE_FIND_MS = 100;
 const REFUSED: GatewayOutcome = { kind: 'refused', retryAfterS: 1 };
 const CONFLICT = { kind: 'conflict' } as const;
@@ -138,7 +138,7 @@ export class CreateItemGateway {
     const accepted: GatewayOutcome = respondAsync && pending.isQueued ? { kind: 'queued' } : UNKNOWN;
     if (!isKeyed) return outcome ?? accepted;
     // Of two bodies that race for one key, the one that was queued first counts.
-    const late = await this.findUnder(pending.job.id, terms, LATE_FIND_MS);
+    const late = await this.findUnder(pending.job.id, terms, respondAsync ? EARLY_FIND_MS : LATE_FIND_MS);
     if (isOutcome(late)) return late;
     if (outcome !== undefined) return outcome;
     return late.kind === 'no redis' || late.kind === 'no mongodb' ? UNKNOWN : accepted;
