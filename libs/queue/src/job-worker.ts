@@ -82,6 +82,8 @@ export class JobWorker {
     this.takenAt = performance.now();
     void this.worker.startStalledCheckTimer();
     this.renewal = setInterval(() => {
+      // While Redis is away, renewals would pile up.
+      if (this.source.redis.status !== 'ready') return;
       for (const job of this.inHand.keys()) job.extendLock(job.token ?? '', LOCK_MS).catch(this.onError);
     }, LOCK_MS / 2);
     this.running = this.run();
