@@ -48,8 +48,17 @@ export class Load {
 
   /** One create under a key, and its answer. */
   async create(key: string, prefer?: 'respond-async'): Promise<Attempt> {
+    return this.attempt(key, { 'Idempotency-Key': key, ...(prefer === undefined ? {} : { Prefer: prefer }) });
+  }
+
+  /** One create without a key that is not waited for. */
+  async accept(name: string): Promise<Attempt> {
+    return this.attempt(name, { Prefer: 'respond-async' });
+  }
+
+  private async attempt(key: string, headers: Record<string, string>): Promise<Attempt> {
     const at = Date.now();
-    const answer = await this.answerTo(key, prefer);
+    const answer = await this.answerTo(key, headers);
     const attempt = { key, at, afterMs: Date.now() - at, ...answer };
     this.attempts.push(attempt);
     return attempt;
@@ -102,14 +111,10 @@ export class Load {
     }
   }
 
-  private async answerTo(key: string, prefer: string | undefined): Promise<Pick<Attempt, 'status' | 'item'>> {
+  private async answerTo(key: string, more: Record<string, string>): Promise<Pick<Attempt, 'status' | 'item'>> {
     const apis = this.apis();
     const api = apis[this.turn++ % apis.length];
-    const headers = {
-      'Content-Type': 'application/json',
-      'Idempotency-Key': key,
-      ...(prefer === undefined ? {} : { Prefer: prefer }),
-    };
+    const headers = { 'Content-Type': 'application/json', ...more };
     const body = JSON.stringify(validInput({ name: key }));
     const signal = AbortSignal.timeout(GIVE_UP_MS);
     const answer = await api

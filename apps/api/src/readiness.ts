@@ -1,6 +1,6 @@
 import type { Database, SchemaRepository } from '@app/database';
-import { MAX_FAILED_JOBS, type CreateQueue } from '@app/queue';
-import { ANSWER_WITHIN_MS, OK, type Readiness, type ReadinessCheck } from '@app/runtime';
+import { MAX_FAILED_JOBS, type BacklogState, type CreateQueue } from '@app/queue';
+import { ANSWER_WITHIN_MS, OK, settledWithin, type Readiness, type ReadinessCheck } from '@app/runtime';
 
 const AWAY = 'away: reads are refused';
 
@@ -24,25 +24,15 @@ export class ApiReadiness implements ReadinessCheck {
   }
 
   async check(): Promise<Readiness> {
-    const [mongodb, hasRedis] = await Promise.all([this.mongodb(), this.queue.answers(ANSWER_WITHIN_MS)]);
-    const redis = hasRedis ? OK : 'away: creates are refused';
-    const parts: Record<string, string> = { mongodb, redis, ...(hasRedis ? await this.backlog() : {}) };
+    const looking = settledWithin(ANSWER_WITHIN_MS, this.queue.backlog.state());
+    const [mongodb, backlog] = await Promise.all([this.mongodb(), looking]);
+    const parts: Record<string, string> =
+      backlog === undefined
+        ? { mongodb, redis: 'away: creates are refused' }
+        : { mongodb, redis: OK, ...troublesOf(backlog) };
     if (this.isDraining) return { status: 'not ready', parts: { ...parts, process: 'stopping' } };
     if (!this.database.hasBeenSeen || !this.hasUniqueIndexes) return { status: 'not ready', parts };
     return { status: Object.values(parts).every((part) => part === OK) ? 'ready' : 'degraded', parts };
-  }
-
-  /** What is wrong with the queue; nothing while it takes creates. */
-  private async backlog(): Promise<Record<string, string>> {
-    const state = await this.queue.backlog.state().catch(() => undefined);
-    if (state === undefined) return {};
-    const { refuses, memory, failed } = state;
-    const percent = `${(memory * 100).toFixed(0)} %`;
-    return {
-      ...(refuses === 'memory' ? { memory: `Redis uses ${percent} of its maxmemory: creates are refused` } : {}),
-      ...(refuses === 'jobs' || refuses === 'bytes' ? { backlog: `full of ${refuses}: creates are refused` } : {}),
-      ...(failed < MAX_FAILED_JOBS ? {} : { failedJobs: `${String(failed)}: the oldest are removed` }),
-    };
   }
 
   private async mongodb(): Promise<string> {
@@ -56,4 +46,14 @@ export class ApiReadiness implements ReadinessCheck {
     if (performance.length > 0) return `indexes missing, lists are slow, run setup: ${performance.join(', ')}`;
     return OK;
   }
+}
+
+/** What is wrong with the queue; nothing while it takes creates. */
+function troublesOf({ refuses, memory, failed }: BacklogState): Record<string, string> {
+  const percent = `${(memory * 100).toFixed(0)} %`;
+  return {
+    ...(refuses === 'memory' ? { memory: `Redis uses ${percent} of its maxmemory: creates are refused` } : {}),
+    ...(refuses === 'jobs' || refuses === 'bytes' ? { backlog: `full of ${refuses}: creates are refused` } : {}),
+    ...(failed < MAX_FAILED_JOBS ? {} : { failedJobs: `${String(failed)}: the oldest are removed` }),
+  };
 }

@@ -3,8 +3,6 @@ import { redisAnswers, type RedisConnection } from '@app/queue';
 import { ANSWER_WITHIN_MS, OK, type Readiness, type ReadinessCheck } from '@app/runtime';
 import type { CreateItemConsumer } from './items/create-item.consumer.js';
 
-const AWAY = 'away';
-
 /** A worker is ready while it takes jobs, or would if there were any. */
 export class WorkerReadiness implements ReadinessCheck {
   constructor(
@@ -19,8 +17,8 @@ export class WorkerReadiness implements ReadinessCheck {
       redisAnswers(this.redis, ANSWER_WITHIN_MS),
     ]);
     const parts = {
-      mongodb: hasMongodb ? OK : AWAY,
-      redis: hasRedis ? OK : AWAY,
+      mongodb: hasMongodb ? OK : 'away',
+      redis: hasRedis ? OK : 'away',
       consumer: hasRedis ? ((await this.consumer.idleReason()) ?? OK) : 'Redis is away',
     };
     return { status: Object.values(parts).every((part) => part === OK) ? 'ready' : 'not ready', parts };

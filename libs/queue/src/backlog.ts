@@ -24,8 +24,8 @@ interface Sample {
   memory: number;
 }
 
-/** Why creates are refused, whoever waits for them. */
-export type BacklogReason = 'memory' | 'jobs' | 'bytes';
+/** What an operator should know of the queue. */
+export type BacklogState = Pick<Sample, 'memory' | 'failed'> & { refuses?: 'memory' | 'jobs' | 'bytes' | undefined };
 
 const FRESH_MS = 250;
 /** A look at both ends of the queue tells the size of its jobs well enough. */
@@ -35,7 +35,6 @@ const MEMORY_LIMIT = 0.7;
 /** Jobs may wait for so long before anybody calls it a stall. */
 const STALLED_AFTER_MS = 1000;
 const MAX_RETRY_AFTER_S = 30;
-const RETRY_AFTER_UNKNOWN_S = 1;
 /** When workers come back is not known. */
 const RETRY_AFTER_STALLED_S = 10;
 
@@ -65,19 +64,19 @@ export class Backlog {
     const isStalled = waitMs !== undefined && waiting > 0 && this.rate.stalledMs > Math.max(waitMs, STALLED_AFTER_MS);
     if (isStalled) return Math.min(RETRY_AFTER_STALLED_S, toSeconds(drainMs) ?? RETRY_AFTER_STALLED_S);
     const isTooSlow = waitMs !== undefined && drainMs !== undefined && drainMs > waitMs;
-    if (isTooSlow || this.reasonIn(sample) !== undefined) return toSeconds(drainMs) ?? RETRY_AFTER_UNKNOWN_S;
+    if (isTooSlow || this.reasonIn(sample) !== undefined) return toSeconds(drainMs) ?? 1;
     this.added.jobs += 1;
     this.added.bytes += bytes;
     return undefined;
   }
 
   /** Looks at the queue, which also keeps its drain rate known. @throws when Redis does not answer */
-  async state(): Promise<{ refuses: BacklogReason | undefined; memory: number; failed: number }> {
+  async state(): Promise<BacklogState> {
     const sample = await this.look();
-    return { refuses: this.reasonIn(sample), memory: sample.memory, failed: sample.failed };
+    return { ...sample, refuses: this.reasonIn(sample) };
   }
 
-  private reasonIn({ jobs, bytes, memory }: Sample): BacklogReason | undefined {
+  private reasonIn({ jobs, bytes, memory }: Sample): BacklogState['refuses'] {
     if (memory > MEMORY_LIMIT) return 'memory';
     if (jobs + this.added.jobs >= this.limits.jobs) return 'jobs';
     return bytes + this.added.bytes >= this.limits.bytes ? 'bytes' : undefined;

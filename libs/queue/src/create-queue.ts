@@ -3,7 +3,7 @@ import { Queue } from 'bullmq';
 import { ReplyError } from 'ioredis';
 import { Backlog, type BacklogLimits } from './backlog.js';
 import { CREATE_JOB_OPTIONS, CREATE_QUEUE, keyPrefix } from './queue-settings.js';
-import { redisAnswers, type RedisConnection } from './redis.js';
+import type { RedisConnection } from './redis.js';
 
 /** The outcome of an attempt to queue a job: `refused` is certain, after `unknown` it may be queued. */
 export type Enqueued = 'queued' | 'refused' | 'unknown';
@@ -40,11 +40,6 @@ export class CreateQueue {
     });
     this.queue.on('error', () => undefined);
     this.backlog = new Backlog(redis, (name) => this.queue.toKey(name), limits);
-  }
-
-  /** Whether Redis answers within `withinMs`. */
-  async answers(withinMs: number): Promise<boolean> {
-    return redisAnswers(this.redis, withinMs);
   }
 
   /** Settles once Redis can be sent commands. */

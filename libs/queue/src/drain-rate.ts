@@ -34,7 +34,7 @@ export class DrainRate {
       return;
     }
     this.stalledSince = look.at;
-    const isContinuous = last !== undefined && look.at - last.at < STALL_MS;
+    const isContinuous = last !== undefined && look.at - last.at < STALL_MS && look.finished > last.finished;
     this.moves = [...(isContinuous ? this.moves : []), look].filter(({ at }) => look.at - at <= WINDOW_MS);
     const [first = look] = this.moves;
     const ms = look.at - first.at;

@@ -1,4 +1,4 @@
-export type { BacklogLimits } from './backlog.js';
+export type { BacklogLimits, BacklogState } from './backlog.js';
 export * from './create-queue.js';
 export * from './job-worker.js';
 export * from './queue-settings.js';

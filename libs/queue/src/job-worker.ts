@@ -139,6 +139,7 @@ export class JobWorker {
     let next: Job[] = [];
     while (!this.isStopping || next.length > 0) {
       await this.paused;
+      if (this.isStopping && next.length === 0) break;
       this.isBlocked = next.length === 0;
       const jobs = this.isBlocked ? await this.take(1, { block: true }) : next;
       this.isBlocked = false;

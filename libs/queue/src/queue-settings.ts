@@ -36,8 +36,6 @@ export const WORKER_OPTIONS = {
   lockDuration: LOCK_MS,
   stalledInterval: 2000,
   maxStalledCount: 1_000_000,
-  runRetryDelay: 500,
-  drainDelay: 5,
   // Counts completed jobs, from which producers tell how fast the queue drains.
   metrics: { maxDataPoints: 1 },
 } satisfies Partial<WorkerOptions>;

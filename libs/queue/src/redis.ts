@@ -17,13 +17,13 @@ const SILENCE_MS = 1500;
 const ASK_EVERY_MS = 5000;
 const ANSWER_WITHIN_MS = 5000;
 
-const SOCKET: RedisOptions = { disconnectTimeout: 500, keepAlive: 10_000 };
-
 const ROLES: Record<RedisRole, RedisOptions> = {
   // A command fails at once while Redis is away, and soon when it does not answer: a client waits for it.
   producer: {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
+    // Sent again, a command that was run could be answered that it was not.
+    autoResendUnfulfilledCommands: false,
     commandTimeout: SILENCE_MS,
     connectTimeout: SILENCE_MS,
     socketTimeout: SILENCE_MS,
@@ -40,7 +40,7 @@ const ROLES: Record<RedisRole, RedisOptions> = {
  * @throws ConfigError when the URL is not valid
  */
 export function connectRedis(url: string, role: RedisRole, report: (line: string) => void): RedisConnection {
-  const redis = open(url, { ...SOCKET, ...ROLES[role], retryStrategy });
+  const redis = open(url, { disconnectTimeout: 500, keepAlive: 10_000, ...ROLES[role], retryStrategy });
   // A cluster whose other nodes are there reports the loss of one by the second of these only.
   for (const event of ['error', 'node error'] as const) {
     redis.on(event, (error: Error) => {

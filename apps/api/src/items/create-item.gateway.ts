@@ -13,7 +13,6 @@ export interface CreateTerms {
   isKeyed: boolean;
   /** Bytes of the item as JSON. */
   bytes: number;
-  arrivedAt: number;
   /** When the wait for the item is over. */
   deadline: number;
   /** A queued job is answer enough once the wait is over. */
@@ -97,7 +96,7 @@ export class CreateItemGateway {
       if (earlier.kind === 'no redis' || (earlier.kind === 'no mongodb' && terms.respondAsync)) return REFUSED;
       if (earlier.kind === 'unreadable') await this.queue.replaceData(earlier.held, pending.job);
       if ('held' in earlier) return await this.join(pending, earlier.held);
-      const waitMs = terms.respondAsync ? undefined : terms.deadline - terms.arrivedAt;
+      const waitMs = terms.respondAsync ? undefined : Math.max(0, terms.deadline - performance.now());
       const retryAfterS = await this.queue.backlog.admit(terms.bytes, waitMs);
       if (retryAfterS !== undefined) return { kind: 'refused', retryAfterS };
     } catch {
@@ -112,12 +111,18 @@ export class CreateItemGateway {
   }
 
   /** Looks for an earlier create under the same key. MongoDB is asked last: a job that has left the queue is stored there. */
-  private async findUnder(id: string, { isSame }: CreateTerms, withinMs: number): Promise<Earlier> {
+  private async findUnder(id: string, { isSame, respondAsync }: CreateTerms, withinMs: number): Promise<Earlier> {
     const finding = this.queue.find(id).then((held) => held ?? NOTHING);
     // A command to a silent Redis fails by itself soon after, and the connection with it.
     const held = await settledWithin(2 * withinMs, finding);
-    if (held !== undefined && 'data' in held && held.requestHash !== undefined)
-      return ifSame(isSame(held.requestHash), { kind: 'held', held });
+    let job: Earlier = NOTHING;
+    if (held !== undefined && 'data' in held)
+      job =
+        held.requestHash === undefined
+          ? { kind: 'unreadable', held }
+          : ifSame(isSame(held.requestHash), { kind: 'held', held });
+    // A job that waits may be of another body than an item that is stored, and only its own client would notice.
+    if (isOutcome(job) || (job.kind === 'held' && !respondAsync)) return job;
     const found = await settledWithin(withinMs, this.items.findStored([id]));
     const [stored] = found ?? [];
     if (stored !== undefined) {
@@ -126,7 +131,7 @@ export class CreateItemGateway {
     }
     if (held === undefined) return { kind: 'no redis' };
     if (found === undefined) return { kind: 'no mongodb' };
-    return 'data' in held ? { kind: 'unreadable', held } : NOTHING;
+    return job;
   }
 
   private async waitFor(pending: PendingCreate, terms: CreateTerms): Promise<GatewayOutcome> {
@@ -140,8 +145,9 @@ export class CreateItemGateway {
     // Of two bodies that race for one key, the one that was queued first counts.
     const late = await this.findUnder(pending.job.id, terms, respondAsync ? EARLY_FIND_MS : LATE_FIND_MS);
     if (isOutcome(late)) return late;
-    if (outcome !== undefined) return outcome;
-    return late.kind === 'no redis' || late.kind === 'no mongodb' ? UNKNOWN : accepted;
+    // Its job may have been let try again since.
+    if (outcome !== undefined) return late.kind === 'held' && !late.held.hasFailed ? UNKNOWN : outcome;
+    return late.kind === 'held' ? accepted : UNKNOWN;
   }
 }
 

@@ -46,5 +46,5 @@ export class ItemsController {
 
 /** Before it is answered, a response is closed by the client alone. */
 function closed(response: ApiResponse): Promise<void> {
-  return new Promise((resolve) => response.once('close', resolve));
+  return response.destroyed ? Promise.resolve() : new Promise((resolve) => response.once('close', resolve));
 }

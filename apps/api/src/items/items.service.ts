@@ -27,7 +27,7 @@ import type { ApiConfig } from '@app/runtime';
 import { API_CONFIG } from '../api-config.js';
 import { Json } from '../orpc/json.js';
 import { Refusal, type RefusalDetails } from '../orpc/refusal.js';
-import { CreateItemGateway, type CreateTerms } from './create-item.gateway.js';
+import { CreateItemGateway } from './create-item.gateway.js';
 import type { ValidCreate } from './create-input.pipe.js';
 import type { Preferences } from './prefer.js';
 
@@ -47,8 +47,6 @@ export interface CreateCall {
 }
 
 export type CreateAnswer = { kind: 'created'; item: Item; isReplay: boolean } | { kind: 'queued'; id: string };
-
-type CreateTimes = Pick<CreateTerms, 'arrivedAt' | 'deadline' | 'queueBy' | 'respondAsync'>;
 
 const NO_SUCH_CATEGORY = 'no such category';
 
@@ -139,10 +137,10 @@ export class ItemsService {
     return itemIdOf(secret, ANONYMOUS, key);
   }
 
-  private timesOf(arrivedAt: number, { respondAsync, waitMs }: Preferences): CreateTimes {
+  private timesOf(arrivedAt: number, { respondAsync, waitMs }: Preferences) {
     const { createWaitMs } = this.config;
     const deadline = arrivedAt + Math.min(waitMs ?? (respondAsync ? 0 : createWaitMs), createWaitMs);
-    return { arrivedAt, deadline, respondAsync, queueBy: respondAsync ? arrivedAt + createWaitMs : deadline };
+    return { deadline, respondAsync, queueBy: respondAsync ? arrivedAt + createWaitMs : deadline };
   }
 
   private async filterOf(input: GetAllInput): Promise<ItemFilter | typeof NO_SUCH_CATEGORY> {

@@ -17,9 +17,10 @@ const LOOK_UP_AT_ONCE = 100;
 export class PendingCreate {
   /** Settles with the outcome once it is known; an abandoned one settles with undefined. */
   readonly outcome: Promise<CreateOutcome | undefined>;
-  /** Settles once Redis holds, or has held, the job. */
+  /** Settles once Redis holds, or has held, the job, or the outcome is known. */
   readonly queued: Promise<void>;
   isQueued = false;
+  isSettled = false;
   /** How many clients wait. */
   waiting = 0;
   private resolve: (outcome: CreateOutcome | undefined) => void = () => undefined;
@@ -43,7 +44,9 @@ export class PendingCreate {
   }
 
   settle(outcome: CreateOutcome | undefined): void {
-    if (outcome !== undefined) this.markQueued();
+    this.isSettled = true;
+    this.isQueued ||= outcome !== undefined;
+    this.confirm();
     this.resolve(outcome);
   }
 
@@ -121,10 +124,11 @@ export class PendingCreates {
     this.isLookingUp = true;
     this.queue.backlog.state().catch(() => undefined);
     for (let start = 0; start < late.length; start += LOOK_UP_AT_ONCE) {
-      const some = late.slice(start, start + LOOK_UP_AT_ONCE);
-      const ids = [...new Set(some.map(({ job }) => job.id))];
-      // Either store may be away: they then wait on.
-      await Promise.allSettled([this.lookUpStored(ids), this.lookUpQueued(some)]);
+      const some = late.slice(start, start + LOOK_UP_AT_ONCE).filter(({ isSettled }) => !isSettled);
+      // Either store may be away: they then wait on. MongoDB is asked last: a job that has left the queue is stored there.
+      const missing = await this.lookUpQueued(some).catch(() => []);
+      const stored = this.lookUpStored([...new Set(some.map(({ job }) => job.id))]);
+      await stored.then(() => this.addAgain(missing)).catch(() => undefined);
     }
     this.isLookingUp = false;
   }
@@ -137,21 +141,23 @@ export class PendingCreates {
     }
   }
 
-  /** Settles those that have failed, and queues again those that Redis has lost or never confirmed. */
-  private async lookUpQueued(creates: PendingCreate[]): Promise<void> {
+  /** Settles those that have failed; returns those that Redis has lost or never confirmed. */
+  private async lookUpQueued(creates: PendingCreate[]): Promise<PendingCreate[]> {
     const states = await this.queue.findStates(creates.map(({ job }) => job.id));
-    const missing = creates.filter((create, index) => {
+    return creates.filter((create, index) => {
       if (states[index] === 'failed') this.settle(create.job.id, { kind: 'failed' });
+      if (states[index] === 'open') create.markQueued();
       return states[index] === 'missing' && (!create.isQueued || create.wasSentBefore(ADD_AGAIN_AFTER_MS));
     });
-    creates.forEach((create, index) => {
-      if (states[index] === 'open') create.markQueued();
-    });
-    await Promise.all(missing.map((create) => this.addAgain(create)));
   }
 
-  private async addAgain(create: PendingCreate): Promise<void> {
-    create.markSent();
-    if ((await this.queue.add(create.job)) === 'queued') create.markQueued();
+  private async addAgain(creates: PendingCreate[]): Promise<void> {
+    const adding = creates
+      .filter(({ isSettled }) => !isSettled)
+      .map(async (create) => {
+        create.markSent();
+        if ((await this.queue.add(create.job)) === 'queued') create.markQueued();
+      });
+    await Promise.all(adding);
   }
 }
