@@ -1,14 +1,16 @@
 /** Returns what a promise resolves to, or undefined if it rejects, after `ms`, or once `gone` settles: nobody wants it any more. */
 export function settledWithin<T>(ms: number, promise: Promise<T>, gone?: Promise<void>): Promise<T | undefined> {
   return new Promise((resolve) => {
+    const end = (result: T | undefined): void => {
+      clearTimeout(timer);
+      resolve(result);
+    };
     const giveUp = (): void => {
-      resolve(undefined);
+      end(undefined);
     };
     const timer = setTimeout(giveUp, Math.max(0, ms));
     void gone?.then(giveUp);
-    promise.then(resolve, giveUp).finally(() => {
-      clearTimeout(timer);
-    });
+    promise.then(end, giveUp);
   });
 }
 
