@@ -144,7 +144,7 @@ export class CreateItemGateway {
     if (!isKeyed) return outcome ?? accepted;
     // Of two bodies that race for one key, the one that was queued first counts.
     const late = await this.findUnder(pending.job.id, terms, respondAsync ? EARLY_FIND_MS : LATE_FIND_MS);
-    if (isOutcome(late)) return late;
+    if (isOutcome(late)) return late.kind === 'created' && accepted.kind === 'queued' ? accepted : late;
     // Its job may have been let try again since.
     if (outcome !== undefined) return late.kind === 'held' && !late.held.hasFailed ? UNKNOWN : outcome;
     return late.kind === 'held' ? accepted : UNKNOWN;
