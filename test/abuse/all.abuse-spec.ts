@@ -1,27 +1,5 @@
-import { removeOwnDatabases } from '../support/own-databases.js';
-import { killProcesses } from '../support/processes.js';
-import { Stores } from '../faults/stores.js';
-import { connectionTrials } from './connection-trials.js';
-import { itemTrials } from './item-trials.js';
-import { queueTrials } from './queue-trials.js';
-import { expectUnnoticed } from './trial.js';
+import { describeTrials } from './trials.js';
 
 jest.setTimeout(180_000);
 
-const ALL = { seconds: 20, share: 1, withinMs: 1000 };
-
-describe('an attacker goes unnoticed by a quiet client', () => {
-  let stores: Stores;
-
-  beforeAll(async () => {
-    stores = await Stores.start(1);
-  });
-  afterAll(async () => {
-    await killProcesses();
-    await removeOwnDatabases();
-  });
-
-  it.each([...itemTrials(), ...queueTrials(), ...connectionTrials()])('$name', async (trial) => {
-    await expectUnnoticed(stores, trial, ALL);
-  });
-});
+describeTrials({ seconds: 20, share: 1, withinMs: 1000 });

@@ -66,7 +66,7 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** Behind the last of the characters `0-9 . + - e E`. */
+/** The place after the last of the characters `0-9 . + - e E`. */
 function endOfNumber(text: string, start: number): number {
   for (let end = start; ; end++) {
     const code = text.charCodeAt(end);

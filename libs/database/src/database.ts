@@ -46,7 +46,6 @@ export class Database {
   readonly connection: Connection;
   readonly models: Models;
   private seen = false;
-  private underWay = 0;
   private readonly closing = new AbortController();
 
   constructor(private readonly options: DatabaseOptions) {
@@ -115,15 +114,7 @@ export class Database {
     const { readMs } = this.options;
     const cursor = query();
     if (readMs !== undefined) cursor.maxTimeMS(Math.ceil(readMs * QUERY_SHARE));
-    this.underWay++;
-    return this.read(cursor.toArray()).finally(() => {
-      this.underWay--;
-    });
-  }
-
-  /** Whether somebody waits for what `readAll` finds. */
-  get isReading(): boolean {
-    return this.underWay > 0;
+    return this.read(cursor.toArray());
   }
 
   /** Gives up connecting, or says goodbye to MongoDB if it listens. */

@@ -26,11 +26,6 @@ export class ItemRepository {
     this.lists = new ListReader(database);
   }
 
-  /** Whether items are being read to be answered. */
-  get isReading(): boolean {
-    return this.database.isReading;
-  }
-
   /** One part of the list in its order. */
   async findPage(filter: ItemFilter, window: Window<ListPosition>): Promise<RawItem[]> {
     return this.lists.findPage(filter, window);

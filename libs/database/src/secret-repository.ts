@@ -15,8 +15,8 @@ export class SecretRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Returns the secret with this name, and creates it if there is none; MongoDB is asked once. All callers get the same value, also those that
-   * race to create it: only a value that a majority of the replica set has stored is returned.
+   * Returns the secret with this name, and creates it if there is none; asks MongoDB once. All callers get the same
+   * value, even when they race to create it: only a value that a majority of the replica set has stored is returned.
    *
    * @throws an error of which `isDatabaseAway` is true when MongoDB does not answer
    */

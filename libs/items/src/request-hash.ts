@@ -13,7 +13,7 @@ const VERSION_AND_HASH = /^(?:(\d+):)?(.*)$/;
 
 /**
  * Returns the hash (SHA-256, base64url) of a validated input, the same whatever the order of its keys: the hash of its
- * canonical JSON, keys sorted by UTF-16 units as in RFC 8785. Behind its version and a colon; version 1 has neither.
+ * canonical JSON, keys sorted by UTF-16 units as in RFC 8785. A version and a colon precede it, except for version 1.
  */
 export function requestHash(input: object, versions = VERSIONS): string {
   const version = versions.length;

@@ -21,13 +21,13 @@ export type JobOutcome =
 export interface JobHandlers {
   /** Does jobs together; returns the outcome of each, in job order. When it throws, all of them have failed. */
   process: (jobs: readonly Job[]) => Promise<readonly JobOutcome[]>;
-  /** Is told of each job that has failed for good. */
+  /** Called for each job that has failed for good. */
   onFailed: (job: Job, error: Error) => void;
 }
 
 /** Bytes of job data, as JSON, in one batch. */
 const MAX_BATCH_BYTES = 8 * 1024 * 1024;
-/** Jobs whose size is unknown until they are taken. */
+/** The size of a job is known only once it is taken: this bounds by how much a batch can exceed its bytes. */
 const TAKE_AT_ONCE = 64;
 
 /**

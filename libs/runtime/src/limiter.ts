@@ -2,11 +2,11 @@
 export interface Patience {
   /** In ms of `performance.now()`. */
   deadline: number;
-  /** Settles when nobody wants the result any more. */
+  /** Settles when the result is not wanted any more. */
   gone: Promise<void>;
 }
 
-/** Returned in place of a task's result when its wait was over before its turn came: it was not run. */
+/** Returned in place of the result of a task whose wait was over before its turn came. The task was not run. */
 export const EXPIRED = Symbol('expired');
 
 /** Runs at most `limit` tasks at a time; the others wait in the order in which they came. */

@@ -1,4 +1,4 @@
-/** Returns what a promise resolves to, or undefined if it rejects, after `ms`, or once `gone` settles: nobody wants it any more. */
+/** Returns what a promise resolves to, or undefined when it rejects, when `ms` have passed, or when `gone` settles first. */
 export function settledWithin<T>(ms: number, promise: Promise<T>, gone?: Promise<void>): Promise<T | undefined> {
   return new Promise((resolve) => {
     const end = (result: T | undefined): void => {

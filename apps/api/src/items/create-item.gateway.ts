@@ -37,7 +37,7 @@ export type GatewayOutcome =
   /** It may be queued, or even stored, but nobody said so in time. */
   | { kind: 'unknown' };
 
-/** Creates on their way into the queue: enough to keep Redis busy, few enough for reads to get in between. */
+/** Creates that are being queued: enough to keep Redis busy, few enough for reads to run in between. */
 const QUEUEING_AT_ONCE = 64;
 /** A look for an earlier create that takes longer is given up: the insert finds it as well. */
 const EARLY_FIND_MS = 1000;
@@ -92,7 +92,7 @@ export class CreateItemGateway {
     try {
       const earlier = terms.isKeyed ? await this.findUnder(pending.job.id, terms, EARLY_FIND_MS) : NOTHING;
       if (isOutcome(earlier)) return earlier;
-      // Without a wait nobody would notice later that the key was used with another body.
+      // A client that does not wait would never learn that the key was used with another body.
       if (earlier.kind === 'no redis' || (earlier.kind === 'no mongodb' && terms.respondAsync)) return REFUSED;
       if (earlier.kind === 'unreadable') await this.queue.replaceData(earlier.held, pending.job);
       if ('held' in earlier) return await this.join(pending, earlier.held);
@@ -110,7 +110,7 @@ export class CreateItemGateway {
     return sent(pending, hasFailed ? await this.queue.retry(pending.job.id) : 'queued');
   }
 
-  /** Looks for an earlier create under the same key. MongoDB is asked last: a job that has left the queue is stored there. */
+  /** Looks for an earlier create under the same key. Asks MongoDB last: the item of a job that has left the queue is there. */
   private async findUnder(id: string, { isSame, respondAsync }: CreateTerms, withinMs: number): Promise<Earlier> {
     const finding = this.queue.find(id).then((held) => held ?? NOTHING);
     // A command to a silent Redis fails by itself soon after, and the connection with it.
@@ -121,7 +121,7 @@ export class CreateItemGateway {
         held.requestHash === undefined
           ? { kind: 'unreadable', held }
           : ifSame(isSame(held.requestHash), { kind: 'held', held });
-    // A job that waits may be of another body than an item that is stored, and only its own client would notice.
+    // A waiting job may hold another body than the stored item; only a client that waits for it would learn that.
     if (isOutcome(job) || (job.kind === 'held' && !respondAsync)) return job;
     const found = await settledWithin(withinMs, this.items.findStored([id]));
     const [stored] = found ?? [];
@@ -145,7 +145,7 @@ export class CreateItemGateway {
     // Of two bodies that race for one key, the one that was queued first counts.
     const late = await this.findUnder(pending.job.id, terms, respondAsync ? EARLY_FIND_MS : LATE_FIND_MS);
     if (isOutcome(late)) return late.kind === 'created' && accepted.kind === 'queued' ? accepted : late;
-    // Its job may have been let try again since.
+    // The job may have been retried since.
     if (outcome !== undefined) return late.kind === 'held' && !late.held.hasFailed ? UNKNOWN : outcome;
     return late.kind === 'held' ? accepted : UNKNOWN;
   }
@@ -162,7 +162,7 @@ function isOutcome(earlier: Earlier): earlier is Known {
   return earlier.kind === 'created' || earlier.kind === 'conflict' || earlier.kind === 'unknown';
 }
 
-/** Answers with what is there, unless it was made by another request, or by one that only a later version can compare. */
+/** Returns what is there, unless another request made it, or one that only a later version can compare. */
 function ifSame<T>(isSame: boolean | undefined, there: T): T | Known {
   if (isSame === undefined) return UNKNOWN;
   return isSame ? there : CONFLICT;

@@ -37,7 +37,7 @@ export class PendingCreate {
     this.queued = new Promise((resolve) => (this.confirm = resolve));
   }
 
-  /** Queues the job by `queue`, which runs once for all who wait for this create. */
+  /** Runs `queue` once for all clients that wait for this create. */
   queueOnce<T>(queue: () => Promise<T>): Promise<T> {
     this.queueing ??= queue();
     return this.queueing as Promise<T>;
@@ -125,7 +125,7 @@ export class PendingCreates {
     this.queue.backlog.state().catch(() => undefined);
     for (let start = 0; start < late.length; start += LOOK_UP_AT_ONCE) {
       const some = late.slice(start, start + LOOK_UP_AT_ONCE).filter(({ isSettled }) => !isSettled);
-      // Either store may be away: they then wait on. MongoDB is asked last: a job that has left the queue is stored there.
+      // While a store is away they wait on. MongoDB comes last: the item of a job that has left the queue is there.
       const missing = await this.lookUpQueued(some).catch(() => []);
       const stored = this.lookUpStored([...new Set(some.map(({ job }) => job.id))]);
       await stored.then(() => this.addAgain(missing)).catch(() => undefined);

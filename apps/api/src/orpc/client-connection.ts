@@ -121,7 +121,7 @@ export class ClientConnection implements Client {
   private finish(): void {
     this.current = undefined;
     this.hold(0);
-    // Nobody would hear what became of a request behind an answer that closes its connection (RFC 9112, 9.6).
+    // A request after a response that closes the connection gets no response (RFC 9112, 9.6).
     if (!this.socket.writable) {
       this.close();
       return;
@@ -154,7 +154,7 @@ export class ClientConnection implements Client {
   }
 
   private get isHeldBack(): boolean {
-    // What comes behind a refused request is read and dropped, or its sender would be reset and not see the refusal.
+    // What follows a refused request is read and dropped: otherwise the reset would reach the client before the error.
     const isRefusedLater = this.refusal !== undefined && this.current?.req.complete === true;
     return this.waiting.length > 0 || this.isUnread || isRefusedLater;
   }

@@ -32,7 +32,7 @@ export function readBody(
   request
     .on('error', nobodyIsLeft)
     .on('data', (piece: Buffer) => {
-      // What comes behind a refusal is dropped.
+      // After an error response, the rest of the body is dropped.
       if (response.headersSent) return;
       body.append(piece);
       const isTooLarge = body.length > maxBytes;

@@ -9,7 +9,10 @@ const LEFT_OVER_AFTER_MS = 30_000;
 /** A run that is not done by then is broken off by the end of the process: the next one goes on. */
 const CLOSE_WITHIN_MS = 1000;
 
-/** Keeps what time or other services have changed in items up to date. Every worker does: right after another's run nothing is left to do. */
+/**
+ * Brings items up to date with the clock and with changes of other services. Every worker runs it; a run right after
+ * another worker's finds nothing to do.
+ */
 export class MaintenanceScheduler {
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | undefined;
