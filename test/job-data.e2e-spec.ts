@@ -330,7 +330,7 @@ describe('a job of the queue of creates', () => {
     await jobs.queue.pause();
     await add(newMongoId(), {});
     const { parts } = await worker.becomes('not ready');
-    expect(parts).toEqual({ mongodb: 'ok', redis: 'ok', consumer: 'jobs wait and none is taken' });
+    expect(parts).toEqual({ mongodb: 'ok', redis: 'ok', consumer: 'jobs wait and none is done' });
     await jobs.queue.resume();
     await worker.becomes('ready');
   });

@@ -19,7 +19,7 @@ export class WorkerReadiness implements ReadinessCheck {
     const parts = {
       mongodb: hasMongodb ? OK : 'away',
       redis: hasRedis ? OK : 'away',
-      consumer: hasRedis ? ((await this.consumer.idleReason()) ?? OK) : 'Redis is away',
+      consumer: hasRedis ? (this.consumer.idleReason ?? OK) : 'Redis is away',
     };
     return { status: Object.values(parts).every((part) => part === OK) ? 'ready' : 'not ready', parts };
   }

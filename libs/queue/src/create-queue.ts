@@ -63,10 +63,11 @@ export class CreateQueue {
     return data === null ? undefined : { requestHash: hashIn(data), hasFailed: failedAt !== null, data };
   }
 
-  /** Lets a failed job be tried again, with all its attempts; one that another has let is queued already. */
+  /** Lets a job be tried again, with all its attempts, if it has failed; one that has not is queued already. */
   async retry(id: string): Promise<Enqueued> {
-    const job = await this.queue.getJob(id);
-    if (job === undefined) return 'refused';
+    const job = await this.queue.getJob(id).catch(() => undefined);
+    // Done meanwhile, or Redis is away.
+    if (job === undefined) return 'unknown';
     const enqueued = await toEnqueued(job.retry('failed', { resetAttemptsMade: true }));
     if (enqueued === 'queued') return enqueued;
     const isFailed = await job.isFailed().catch(() => true);

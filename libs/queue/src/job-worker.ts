@@ -58,7 +58,6 @@ export class JobWorker {
   private isStopping = false;
   private pauseReason: string | undefined;
   private paused: Promise<void> | undefined;
-  private takenAt = performance.now();
   private readonly reportPause = atMostEvery(REPORT_EVERY_MS, (reason: string) => {
     this.logger.warn({ reason }, 'taking no jobs');
   });
@@ -79,7 +78,6 @@ export class JobWorker {
 
   /** Takes jobs from now on. */
   start(): void {
-    this.takenAt = performance.now();
     void this.worker.startStalledCheckTimer();
     this.renewal = setInterval(() => {
       // While Redis is away, renewals would pile up.
@@ -97,7 +95,6 @@ export class JobWorker {
     this.paused = (async () => {
       while (!this.isStopping && !(await isOver())) await delay(PAUSE_MS);
       this.pauseReason = undefined;
-      this.takenAt = performance.now();
       if (isReported) this.logger.info('taking jobs again');
     })();
   }
@@ -108,14 +105,9 @@ export class JobWorker {
     return this.pauseReason ?? (this.running === undefined ? 'not started' : undefined);
   }
 
-  /** Jobs that were taken and have not ended. */
-  get jobsInHand(): number {
-    return this.inHand.size;
-  }
-
-  /** Whether jobs wait although none was taken for `ms`. */
-  async hasNotTakenFor(ms: number): Promise<boolean> {
-    return performance.now() - this.takenAt > ms && (await this.countWaiting()) > 0;
+  /** How many jobs wait to be taken. @throws when Redis does not answer */
+  countWaiting(): Promise<number> {
+    return this.source.redis.llen(this.worker.toKey('wait'));
   }
 
   /** Takes no more jobs, and gives those back that have not ended within `graceMs`: another worker takes them. */
@@ -172,7 +164,6 @@ export class JobWorker {
   private hold(job: Job | undefined): Job[] {
     if (job === undefined) return [];
     this.inHand.set(job, Buffer.byteLength(JSON.stringify(job.data)));
-    this.takenAt = performance.now();
     return [job];
   }
 
@@ -218,10 +209,6 @@ export class JobWorker {
 
   private bytesOf(job: Job): number {
     return this.inHand.get(job) ?? 0;
-  }
-
-  private countWaiting(): Promise<number> {
-    return this.source.redis.llen(this.worker.toKey('wait'));
   }
 
   private readonly onError = (error: unknown): void => {

@@ -8,8 +8,8 @@ export function keyPrefix(queuePrefix: string): string {
   return `{${queuePrefix}}`;
 }
 
-/** Failed jobs that are kept; each that fails beyond them removes the oldest. */
-export const MAX_FAILED_JOBS = 10_000;
+/** Failed jobs that are kept, 128 MiB of the largest; each that fails beyond them removes the oldest. */
+export const MAX_FAILED_JOBS = 2000;
 
 /**
  * How a create job is tried again and kept. A completed one is removed at once: the item in MongoDB is the record. A

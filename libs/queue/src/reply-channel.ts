@@ -58,10 +58,8 @@ export class ReplyPublisher {
   /** Tells the waiting instance, if it is still there, in messages of bounded size; a lost message is not an error. */
   async publish(channel: string, replies: readonly CreateReply[]): Promise<void> {
     const texts = replies.map((reply) => JSON.stringify(reply));
-    const messages = cutByBytes(texts, (text) => Buffer.byteLength(text), MAX_MESSAGE_BYTES).map(
-      (part) => `[${part.join(',')}]`,
-    );
-    await Promise.allSettled(messages.map((message) => this.redis.publish(channel, message)));
+    const parts = cutByBytes(texts, (text) => Buffer.byteLength(text), MAX_MESSAGE_BYTES);
+    await Promise.allSettled(parts.map((part) => this.redis.publish(channel, `[${part.join(',')}]`)));
   }
 
   close(): void {

@@ -3,7 +3,7 @@ export interface Patience {
   /** In ms of `performance.now()`. */
   deadline: number;
   /** Settles when the result is not wanted any more. */
-  gone: Promise<void>;
+  gone: Promise<unknown>;
 }
 
 /** Returned in place of the result of a task whose wait was over before its turn came. The task was not run. */

@@ -1,5 +1,5 @@
 /** Returns what a promise resolves to, or undefined when it rejects, when `ms` have passed, or when `gone` settles first. */
-export function settledWithin<T>(ms: number, promise: Promise<T>, gone?: Promise<void>): Promise<T | undefined> {
+export function settledWithin<T>(ms: number, promise: Promise<T>, gone?: Promise<unknown>): Promise<T | undefined> {
   return new Promise((resolve) => {
     const end = (result: T | undefined): void => {
       clearTimeout(timer);
@@ -15,6 +15,6 @@ export function settledWithin<T>(ms: number, promise: Promise<T>, gone?: Promise
 }
 
 /** Does the same at a moment in ms of `performance.now()`. */
-export function settledBy<T>(deadline: number, promise: Promise<T>, gone?: Promise<void>): Promise<T | undefined> {
+export function settledBy<T>(deadline: number, promise: Promise<T>, gone?: Promise<unknown>): Promise<T | undefined> {
   return settledWithin(deadline - performance.now(), promise, gone);
 }

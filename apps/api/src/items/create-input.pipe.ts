@@ -8,7 +8,7 @@ import {
   type InputIssue,
 } from '@app/contracts';
 import { ReferenceRepository } from '@app/database';
-import { itemBytes, itemTooLarge } from '@app/items';
+import { itemSize, itemTooLarge, type ItemSize } from '@app/items';
 import type { ApiConfig } from '@app/runtime';
 import { API_CONFIG } from '../api-config.js';
 import { Refusal } from '../orpc/refusal.js';
@@ -16,8 +16,7 @@ import { Refusal } from '../orpc/refusal.js';
 /** A valid input of create and the number of its category. */
 export interface ValidCreate {
   input: CreateItemInput;
-  /** Of the input as JSON. */
-  bytes: number;
+  size: ItemSize;
   categoryId: number;
 }
 
@@ -33,11 +32,11 @@ export class CreateInputPipe implements PipeTransform<unknown, Promise<ValidCrea
     const parsed = CreateItemInputSchema.safeParse(body);
     if (!parsed.success) throw Refusal.input([...issuesOf(parsed.error), ...(await this.issuesOfCategory(body))]);
     const { maxItemBytes } = this.config;
-    const bytes = itemBytes(parsed.data);
-    if (bytes > maxItemBytes) throw new Refusal('PAYLOAD_TOO_LARGE', { message: itemTooLarge(maxItemBytes) });
+    const size = itemSize(parsed.data);
+    if (size.bytes > maxItemBytes) throw new Refusal('PAYLOAD_TOO_LARGE', { message: itemTooLarge(maxItemBytes) });
     const categoryId = await this.findCategory(parsed.data.categoryId);
     if (categoryId === null) throw Refusal.input([UNKNOWN_CATEGORY]);
-    return { input: parsed.data, bytes, categoryId };
+    return { input: parsed.data, size, categoryId };
   }
 
   private async findCategory(categoryId: string): Promise<number | null> {

@@ -1,6 +1,7 @@
 import type { CreateJob, SitelessItem } from '@app/contracts';
 import { toSitelessItem, type ItemRepository } from '@app/database';
-import type { CreateQueue, Enqueued, HeldJob, ReplySubscriber } from '@app/queue';
+import type { CreateQueue, HeldJob, ReplySubscriber } from '@app/queue';
+import type { ItemSize } from '@app/items';
 import { EXPIRED, Limiter, settledBy, settledWithin } from '@app/runtime';
 import { PendingCreates, type PendingCreate } from './pending-creates.js';
 
@@ -11,8 +12,7 @@ export type CreateRequest = Omit<CreateJob, 'version' | 'replyTo'>;
 export interface CreateTerms {
   /** The id comes from an Idempotency-Key: it may have been used before. */
   isKeyed: boolean;
-  /** Bytes of the item as JSON. */
-  bytes: number;
+  size: ItemSize;
   /** When the wait for the item is over. */
   deadline: number;
   /** A queued job is answer enough once the wait is over. */
@@ -22,7 +22,7 @@ export interface CreateTerms {
   /** Whether a stored request hash is that of this request; undefined when only a later version can tell. */
   isSame: (requestHash: string) => boolean | undefined;
   /** Settles when the client has disconnected. */
-  gone: Promise<void>;
+  gone: Promise<unknown>;
 }
 
 /** The outcome of a create. */
@@ -66,13 +66,13 @@ export class CreateItemGateway {
   /** Never throws for what the stores or the worker do. */
   async create(request: CreateRequest, terms: CreateTerms): Promise<GatewayOutcome> {
     // Waiting begins before the job is queued: a fast worker's reply may overtake the answer of Redis.
-    const pending = this.pending.join({ ...request, replyTo: this.replies.channel }, terms.bytes);
+    const pending = this.pending.join({ ...request, replyTo: this.replies.channel }, terms.size);
     if (pending === undefined) return REFUSED;
     try {
-      const enqueue = (): Promise<GatewayOutcome | undefined> => pending.queueOnce(() => this.enqueue(pending, terms));
-      const ended = await this.limiter.run(enqueue, { deadline: terms.queueBy, gone: terms.gone });
-      if (ended === EXPIRED) return REFUSED;
-      return ended ?? (await this.waitFor(pending, terms));
+      const queueing = pending.queueOnce(() => this.enqueue(pending, terms));
+      const ended = await settledBy(terms.queueBy, queueing, Promise.race([terms.gone, pending.outcome]));
+      if (ended !== undefined) return ended;
+      return pending.isSent ? await this.waitFor(pending, terms) : REFUSED;
     } finally {
       this.pending.leave(pending);
     }
@@ -89,25 +89,38 @@ export class CreateItemGateway {
 
   /** Returns undefined when the job is, or may be, in the queue: this one, or an equal one under the same key. */
   private async enqueue(pending: PendingCreate, terms: CreateTerms): Promise<GatewayOutcome | undefined> {
+    const earlier = terms.isKeyed ? await this.findUnder(pending.job.id, terms, EARLY_FIND_MS) : NOTHING;
+    if (isOutcome(earlier)) return earlier;
+    // A client that does not wait would never learn that the key was used with another body.
+    if (earlier.kind === 'no redis' || (earlier.kind === 'no mongodb' && terms.respondAsync)) return REFUSED;
+    const patience = { deadline: terms.queueBy, gone: pending.outcome };
+    const ended = await this.limiter.run(() => this.send(pending, terms, earlier), patience);
+    return ended === EXPIRED ? REFUSED : ended;
+  }
+
+  private async send(
+    pending: PendingCreate,
+    terms: CreateTerms,
+    earlier: Exclude<Earlier, Known>,
+  ): Promise<GatewayOutcome | undefined> {
+    const held = 'held' in earlier ? earlier.held : undefined;
     try {
-      const earlier = terms.isKeyed ? await this.findUnder(pending.job.id, terms, EARLY_FIND_MS) : NOTHING;
-      if (isOutcome(earlier)) return earlier;
-      // A client that does not wait would never learn that the key was used with another body.
-      if (earlier.kind === 'no redis' || (earlier.kind === 'no mongodb' && terms.respondAsync)) return REFUSED;
       if (earlier.kind === 'unreadable') await this.queue.replaceData(earlier.held, pending.job);
-      if ('held' in earlier) return await this.join(pending, earlier.held);
       const waitMs = terms.respondAsync ? undefined : Math.max(0, terms.deadline - performance.now());
-      const retryAfterS = await this.queue.backlog.admit(terms.bytes, waitMs);
+      const retryAfterS = held === undefined ? await this.queue.backlog.admit(terms.size.bytes, waitMs) : undefined;
       if (retryAfterS !== undefined) return { kind: 'refused', retryAfterS };
     } catch {
       // Redis did not answer, and nothing has been queued yet.
       return REFUSED;
     }
-    return sent(pending, await this.queue.add(pending.job));
-  }
-
-  private async join(pending: PendingCreate, { hasFailed }: HeldJob): Promise<GatewayOutcome | undefined> {
-    return sent(pending, hasFailed ? await this.queue.retry(pending.job.id) : 'queued');
+    // All its clients may have left while Redis was asked.
+    if (pending.isSettled) return REFUSED;
+    pending.markSent();
+    const enqueued = await (held === undefined ? this.queue.add(pending.job) : this.queue.retry(pending.job.id));
+    if (enqueued === 'refused') return REFUSED;
+    // Where Redis did not confirm it, the job is looked up, and queued again, while its client waits.
+    if (enqueued === 'queued') pending.markQueued();
+    return undefined;
   }
 
   /** Looks for an earlier create under the same key. Asks MongoDB last: the item of a job that has left the queue is there. */
@@ -166,12 +179,4 @@ function isOutcome(earlier: Earlier): earlier is Known {
 function ifSame<T>(isSame: boolean | undefined, there: T): T | Known {
   if (isSame === undefined) return UNKNOWN;
   return isSame ? there : CONFLICT;
-}
-
-/** Where Redis did not confirm it, the job is looked up, and queued again, while its client waits. */
-function sent(pending: PendingCreate, enqueued: Enqueued): GatewayOutcome | undefined {
-  if (enqueued === 'refused') return REFUSED;
-  pending.markSent();
-  if (enqueued === 'queued') pending.markQueued();
-  return undefined;
 }

@@ -7,7 +7,6 @@ import {
   type GetAllInput,
   type GetByIdInput,
   type Item,
-  type SitelessItem,
 } from '@app/contracts';
 import {
   ItemRepository,
@@ -48,8 +47,6 @@ export interface CreateCall {
 
 export type CreateAnswer = { kind: 'created'; item: Item; isReplay: boolean } | { kind: 'queued'; id: string };
 
-const NO_SUCH_CATEGORY = 'no such category';
-
 @Injectable()
 export class ItemsService {
   /** Many look at the same page at the same moment, most of all at the first. */
@@ -73,7 +70,7 @@ export class ItemsService {
 
   private async findPage(input: GetAllInput): Promise<RawItem[]> {
     const filter = await this.filterOf(input);
-    if (filter === NO_SUCH_CATEGORY) return [];
+    if (filter === undefined) return [];
     const { userId } = input;
     return userId === undefined
       ? this.items.findPage(filter, await this.windowOf(input, (id) => this.items.findListPosition(id)))
@@ -93,7 +90,7 @@ export class ItemsService {
 
   /** Creates an item through the queue and answers it once it is stored, or once it is queued if that will do. */
   async create(
-    { input, bytes, categoryId }: ValidCreate,
+    { input, size, categoryId }: ValidCreate,
     { key, preferences, ...request }: CreateCall,
   ): Promise<CreateAnswer> {
     const id = key === undefined ? newMongoId() : await this.itemIdOf(key);
@@ -107,7 +104,7 @@ export class ItemsService {
       },
       {
         isKeyed: key !== undefined,
-        bytes,
+        size,
         isSame: (stored) => isSameRequest(stored, input),
         gone: request.gone,
         ...this.timesOf(request.arrivedAt, preferences),
@@ -115,7 +112,7 @@ export class ItemsService {
     );
     switch (outcome.kind) {
       case 'created':
-        return { ...outcome, item: this.withUrl(outcome.item) };
+        return { ...outcome, item: { ...outcome.item, url: `${this.config.publicSiteUrl}${outcome.item.path}` } };
       case 'queued':
         return { kind: 'queued', id };
       case 'conflict':
@@ -143,12 +140,13 @@ export class ItemsService {
     return { deadline, respondAsync, queueBy: respondAsync ? arrivedAt + createWaitMs : deadline };
   }
 
-  private async filterOf(input: GetAllInput): Promise<ItemFilter | typeof NO_SUCH_CATEGORY> {
+  /** Undefined when there is no such category. */
+  private async filterOf(input: GetAllInput): Promise<ItemFilter | undefined> {
     const { search = '', status, categoryId: category } = input;
     const filter: ItemFilter = { terms: queryTerms(search), status: status === 'all' ? undefined : status };
     if (category === undefined) return filter;
     const categoryId = categoryNumber(category) ?? (await this.references.findCategoryId(category));
-    return categoryId === null ? NO_SUCH_CATEGORY : { ...filter, categoryId };
+    return categoryId === null ? undefined : { ...filter, categoryId };
   }
 
   private async windowOf<Position>(
@@ -163,10 +161,6 @@ export class ItemsService {
 
   private view(): ItemView {
     return { now: new Date(), siteUrl: this.config.publicSiteUrl };
-  }
-
-  private withUrl(item: SitelessItem): Item {
-    return { ...item, url: `${this.config.publicSiteUrl}${item.path}` };
   }
 }
 

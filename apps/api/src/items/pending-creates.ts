@@ -1,8 +1,9 @@
 import type { CreateOutcome } from '@app/contracts';
 import { toSitelessItem, type ItemRepository } from '@app/database';
+import type { ItemSize } from '@app/items';
 import type { CreateQueue, NewJob } from '@app/queue';
 
-/** Beyond these many waiting requests, or bytes of their jobs, the process refuses creates rather than grow. */
+/** Beyond these many waiting requests, or bytes of their items on the heap, the process refuses creates rather than grow. */
 const MAX_WAITING = 10_000;
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 const LOOK_UP_EVERY_MS = 250;
@@ -15,7 +16,7 @@ const LOOK_UP_AT_ONCE = 100;
 
 /** A create that clients of this process wait for; equal ones under one key wait together. */
 export class PendingCreate {
-  /** Settles with the outcome once it is known; an abandoned one settles with undefined. */
+  /** Settles with the outcome once it is known; with undefined when no client waits any more or the process is about to end. */
   readonly outcome: Promise<CreateOutcome | undefined>;
   /** Settles once Redis holds, or has held, the job, or the outcome is known. */
   readonly queued: Promise<void>;
@@ -28,10 +29,9 @@ export class PendingCreate {
   private sentAt = Infinity;
   private queueing: Promise<unknown> | undefined;
 
-  /** @param bytes of the job's item as JSON */
   constructor(
     readonly job: NewJob,
-    readonly bytes: number,
+    readonly size: ItemSize,
   ) {
     this.outcome = new Promise((resolve) => (this.resolve = resolve));
     this.queued = new Promise((resolve) => (this.confirm = resolve));
@@ -50,9 +50,14 @@ export class PendingCreate {
     this.resolve(outcome);
   }
 
-  /** The job was sent to Redis, which may not have confirmed it. */
+  /** The job is being sent to Redis, which may never confirm it. */
   markSent(): void {
     this.sentAt = performance.now();
+  }
+
+  /** Whether the job is, or may be, in the queue or stored. */
+  get isSent(): boolean {
+    return this.isQueued || this.sentAt < Infinity;
   }
 
   markQueued(): void {
@@ -82,24 +87,25 @@ export class PendingCreates {
   ) {}
 
   /** Begins to wait, until `leave`; undefined when too many wait already. */
-  join(job: NewJob, bytes: number): PendingCreate | undefined {
-    if (this.waiting >= MAX_WAITING || this.bytes + bytes > MAX_WAITING_BYTES) return undefined;
+  join(job: NewJob, size: ItemSize): PendingCreate | undefined {
+    if (this.waiting >= MAX_WAITING || this.bytes + size.heapBytes > MAX_WAITING_BYTES) return undefined;
     const sameId = this.pending.get(job.id) ?? [];
     let create = sameId.find((other) => other.job.requestHash === job.requestHash);
     if (create === undefined) {
-      create = new PendingCreate(job, bytes);
+      create = new PendingCreate(job, size);
       this.pending.set(job.id, [...sameId, create]);
     }
     create.waiting++;
     this.waiting++;
-    this.bytes += bytes;
+    this.bytes += size.heapBytes;
     return create;
   }
 
   leave(create: PendingCreate): void {
     this.waiting--;
-    this.bytes -= create.bytes;
+    this.bytes -= create.size.heapBytes;
     if (--create.waiting > 0) return;
+    create.settle(undefined);
     const others = (this.pending.get(create.job.id) ?? []).filter((other) => other !== create);
     if (others.length > 0) this.pending.set(create.job.id, others);
     else this.pending.delete(create.job.id);
@@ -123,14 +129,20 @@ export class PendingCreates {
     if (late.length === 0 || this.isLookingUp) return;
     this.isLookingUp = true;
     this.queue.backlog.state().catch(() => undefined);
-    for (let start = 0; start < late.length; start += LOOK_UP_AT_ONCE) {
-      const some = late.slice(start, start + LOOK_UP_AT_ONCE).filter(({ isSettled }) => !isSettled);
-      // While a store is away they wait on. MongoDB comes last: the item of a job that has left the queue is there.
-      const missing = await this.lookUpQueued(some).catch(() => []);
-      const stored = this.lookUpStored([...new Set(some.map(({ job }) => job.id))]);
-      await stored.then(() => this.addAgain(missing)).catch(() => undefined);
+    try {
+      for (let start = 0; start < late.length; start += LOOK_UP_AT_ONCE)
+        await this.lookUpSome(late.slice(start, start + LOOK_UP_AT_ONCE).filter(({ isSettled }) => !isSettled));
+    } catch {
+      // MongoDB is away, and the others would wait for it as well: they are looked up the next time.
     }
     this.isLookingUp = false;
+  }
+
+  /** Asks MongoDB last: the item of a job that has left the queue is there. Goes on while Redis is away. */
+  private async lookUpSome(creates: PendingCreate[]): Promise<void> {
+    const missing = await this.lookUpQueued(creates).catch(() => []);
+    await this.lookUpStored([...new Set(creates.map(({ job }) => job.id))]);
+    await this.addAgain(missing);
   }
 
   private async lookUpStored(ids: string[]): Promise<void> {

@@ -2,7 +2,7 @@ import { categoryNumber, UNKNOWN_CATEGORY } from '@app/contracts';
 import type { CounterRepository, ItemRecord, ItemRepository, ReferenceRepository } from '@app/database';
 import { ItemLineSchema, itemIdOf, toRecord, type ImportedItem } from './item-line.js';
 import type { Loader, Outcome } from './loader.js';
-import { itemBytes, itemTooLarge } from '@app/items';
+import { itemSize, itemTooLarge } from '@app/items';
 import { rejected, validate, wholeLine, type SourceLine } from './source-line.js';
 
 /** Times the numbers of a batch may turn out to be taken before storing is given up. */
@@ -40,7 +40,7 @@ export class ItemLoader implements Loader {
     const numbers = await this.references.findCategoryIds([...names]);
     const items: ImportedItem[] = [];
     for (const { data, ...line } of valid) {
-      if (itemBytes(data) > this.options.maxItemBytes) {
+      if (itemSize(data).bytes > this.options.maxItemBytes) {
         rejects.push(rejected(line, wholeLine(itemTooLarge(this.options.maxItemBytes))));
         continue;
       }

@@ -4,12 +4,11 @@ import type { Logger, WorkerConfig } from '@app/runtime';
 import { UnknownVersionError, type CreateItemProcessor } from './create-item.processor.js';
 
 const PING_WITHIN_MS = 1000;
-/** Jobs that wait are taken within milliseconds; this long after the last one something is wrong. */
-const STUCK_AFTER_MS = 5000;
-
 const UNKNOWN_VERSION_DELAY_MS = 5000;
-const WATCH_EVERY_MS = 5000;
-/** Jobs wait, both stores answer, and yet none has been done for this long: only a new process helps. */
+const WATCH_EVERY_MS = 2000;
+/** Jobs wait, both stores answer, and yet none has been done for this long: something is wrong. */
+const STUCK_AFTER_MS = 5000;
+/** From then on only a new process helps. */
 const DEAD_AFTER_MS = 30_000;
 
 /** Takes create jobs from the queue while both stores work, and gives them back while they do not. */
@@ -37,14 +36,15 @@ export class CreateItemConsumer {
 
   /** Takes jobs from now on; calls `onDead` when no job is done although nothing stands in the way. */
   start(onDead: () => void): void {
+    this.doneAt = performance.now();
     this.worker.start();
     this.watch = setInterval(() => void this.watchOver(onDead), WATCH_EVERY_MS);
   }
 
-  /** Why no jobs are taken, or undefined while they are, or would be if there were any; asks Redis. */
-  async idleReason(): Promise<string | undefined> {
-    if (this.worker.idleReason !== undefined || this.worker.jobsInHand > 0) return this.worker.idleReason;
-    return (await this.worker.hasNotTakenFor(STUCK_AFTER_MS)) ? 'jobs wait and none is taken' : undefined;
+  /** Why no jobs are done, or undefined while they are, or would be if there were any. */
+  get idleReason(): string | undefined {
+    const isStuck = performance.now() - this.doneAt > STUCK_AFTER_MS;
+    return this.worker.idleReason ?? (isStuck ? 'jobs wait and none is done' : undefined);
   }
 
   /** Takes no more jobs, and gives back those that are not done within `graceMs`: another worker does them. */
@@ -65,8 +65,8 @@ export class CreateItemConsumer {
   }
 
   private async watchOver(onDead: () => void): Promise<void> {
-    const waits = await this.worker.hasNotTakenFor(0).catch(() => false);
-    if (!waits || this.worker.idleReason !== undefined) this.doneAt = performance.now();
+    const waiting = await this.worker.countWaiting().catch(() => 0);
+    if (waiting === 0 || this.worker.idleReason !== undefined) this.doneAt = performance.now();
     if (performance.now() - this.doneAt < DEAD_AFTER_MS || !(await this.database.answers(WATCH_EVERY_MS))) return;
     this.logger.fatal('jobs wait and none is done: exiting to be started again');
     onDead();

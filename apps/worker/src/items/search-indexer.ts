@@ -1,4 +1,5 @@
 import type { SearchBackfill } from '@app/items';
+import { settledWithin } from '@app/runtime';
 
 /** Fewer creates at once are no burst. */
 const BURST = 16;
@@ -52,7 +53,7 @@ export class SearchIndexer {
   /** Indexes what is due without waiting any more; what takes longer than `withinMs` is left to the maintenance. */
   async stop(withinMs: number): Promise<void> {
     this.isStopping = true;
-    await Promise.race([this.running, pause(withinMs)]);
+    await settledWithin(withinMs, Promise.resolve(this.running));
     this.due.length = 0;
   }
 
@@ -73,9 +74,8 @@ export class SearchIndexer {
   }
 }
 
-/** Keeps no process from ending. */
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
+    setTimeout(resolve, ms);
   });
 }
