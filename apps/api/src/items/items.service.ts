@@ -33,6 +33,9 @@ import type { Preferences } from './prefer.js';
 /** Until authentication exists every caller is the same one. */
 const ANONYMOUS = 'anonymous';
 
+/** Even a create that is not to be waited for gets so long to be queued. */
+const QUEUE_WITHIN_MS = 200;
+
 /** What a create brings along beside its input. */
 export interface CreateCall {
   requestId: string;
@@ -137,7 +140,8 @@ export class ItemsService {
   private timesOf(arrivedAt: number, { respondAsync, waitMs }: Preferences) {
     const { createWaitMs } = this.config;
     const deadline = arrivedAt + Math.min(waitMs ?? (respondAsync ? 0 : createWaitMs), createWaitMs);
-    return { deadline, respondAsync, queueBy: respondAsync ? arrivedAt + createWaitMs : deadline };
+    const queueBy = respondAsync ? arrivedAt + createWaitMs : Math.max(deadline, arrivedAt + QUEUE_WITHIN_MS);
+    return { deadline, respondAsync, queueBy };
   }
 
   /** Undefined when there is no such category. */

@@ -54,8 +54,8 @@ export class CreateItemProcessor {
       if (create instanceof Error) outcomes.set(job, create);
       else creates.set(job, create);
     }
-    const ids = jobs.filter(isTakenAgain).map(({ id = '' }) => id);
-    const created = await this.createMany([...creates.values()], ids).catch((error: unknown) => error as Error);
+    const takenAgain = jobs.filter(({ attemptsStarted }) => attemptsStarted > 1).map(({ id = '' }) => id);
+    const created = await this.createMany([...creates.values()], takenAgain).catch((error: unknown) => error as Error);
     for (const [job, { id }] of creates) {
       const outcome = created instanceof Error ? created : created.get(id);
       outcomes.set(job, outcome instanceof Error ? outcome : undefined);
@@ -101,10 +101,6 @@ export class CreateItemProcessor {
     // Not awaited: who waits for a reply that is lost finds the item in MongoDB.
     for (const [channel, created] of replies) void this.replies.publish(channel, created);
   }
-}
-
-function isTakenAgain({ attemptsStarted }: Job): boolean {
-  return attemptsStarted > 1;
 }
 
 function isSuspect({ stalledCounter }: Job): boolean {
