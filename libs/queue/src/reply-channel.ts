@@ -5,8 +5,8 @@ import { keyPrefix } from './queue-settings.js';
 import type { RedisConnection } from './redis.js';
 
 const SUBSCRIBE_AGAIN_MS = 1000;
-/** Redis drops a subscriber whose output buffer grows too large, and parsing a message holds up its API. */
-const MAX_MESSAGE_BYTES = 256 * 1024;
+/** Redis drops a subscriber whose output buffer grows too large, and a message holds up its API until all of it is answered. */
+const MAX_MESSAGE_BYTES = 32 * 1024;
 
 /**
  * The channel on which workers tell one API instance what became of its creates. It only makes

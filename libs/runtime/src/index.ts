@@ -1,6 +1,7 @@
 export * from './at-most-every.js';
 export * from './config.js';
 export * from './cut-by-bytes.js';
+export * from './event-loop-turns.js';
 export * from './health.js';
 export * from './limiter.js';
 export * from './logger.js';

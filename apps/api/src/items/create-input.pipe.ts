@@ -9,9 +9,12 @@ import {
 } from '@app/contracts';
 import { ReferenceRepository } from '@app/database';
 import { itemSize, itemTooLarge, type ItemSize } from '@app/items';
-import type { ApiConfig } from '@app/runtime';
+import { EventLoopTurns, type ApiConfig } from '@app/runtime';
 import { API_CONFIG } from '../api-config.js';
 import { Refusal } from '../orpc/refusal.js';
+
+/** Creates that are validated in one turn of the event loop: reads run in between. */
+const CREATES_A_TURN = 8;
 
 /** A valid input of create and the number of its category. */
 export interface ValidCreate {
@@ -23,12 +26,15 @@ export interface ValidCreate {
 /** Validates the input of create, its category included: whatever is refused is refused here, all at once. */
 @Injectable()
 export class CreateInputPipe implements PipeTransform<unknown, Promise<ValidCreate>> {
+  private readonly turns = new EventLoopTurns(CREATES_A_TURN);
+
   constructor(
     private readonly references: ReferenceRepository,
     @Inject(API_CONFIG) private readonly config: ApiConfig,
   ) {}
 
   async transform(body: unknown): Promise<ValidCreate> {
+    await this.turns.next();
     const parsed = CreateItemInputSchema.safeParse(body);
     if (!parsed.success) throw Refusal.input([...issuesOf(parsed.error), ...(await this.issuesOfCategory(body))]);
     const { maxItemBytes } = this.config;

@@ -7,7 +7,7 @@ const NEVER = new Promise<never>(() => undefined);
 const REFUSED = { kind: 'refused', retryAfterS: 1 };
 const SIZE = { bytes: 100, heapBytes: 100 };
 /** Creates that are being queued at most. */
-const AT_ONCE = 64;
+const AT_ONCE = 16;
 
 function deferred<T>(value: T): { promise: Promise<T>; settle: () => void } {
   let settle = (): void => undefined;

@@ -38,7 +38,7 @@ export type GatewayOutcome =
   | { kind: 'unknown' };
 
 /** Creates that are being queued: enough to keep Redis busy, few enough for reads to run in between. */
-const QUEUEING_AT_ONCE = 64;
+const QUEUEING_AT_ONCE = 16;
 /** A look for an earlier create that takes longer is given up: the insert finds it as well. */
 const EARLY_FIND_MS = 1000;
 /** A look at each store when the wait is over; the answer is late by no more than three times as much. */
