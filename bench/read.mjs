@@ -1,6 +1,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert';
 import { loadavg } from 'node:os';
-import { LOCAL } from '../tools/checkout/root.mjs';
+import { resolve } from 'node:path';
+import { LOCAL, ROOT } from '../tools/checkout/root.mjs';
 import { anyFreePort } from '../tools/processes/ports.mjs';
 import { startService } from '../tools/start/services.mjs';
 import { loadCatalogue } from './catalogue.mjs';
@@ -17,21 +18,27 @@ import { call, environment } from './subjects.mjs';
 const FULL = { items: 100_000, ids: 20_000, rounds: 5, warmUpMs: 500, ms: 3000, heatMs: 4000 };
 const QUICK = { items: 10_000, ids: 5000, rounds: 3, warmUpMs: 200, ms: 1000, heatMs: 1500 };
 const CONNECTIONS = 32;
-const TITLES = { service: 'this service', direct: '(a) direct', floor: '(c) node:http + driver' };
+const TITLES = {
+  service: 'this service',
+  direct: '(a) direct',
+  floor: '(c) node:http + driver',
+  other: 'the other tree',
+};
 
 /**
  * How reading compares with what a team would write instead, all on the same items of one database.
  * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
- * @param {{quick: boolean, data?: string}} options
+ * @param {{quick: boolean, data?: string, rounds?: string, against?: string}} options
  * @returns {Promise<{text: string, passed: boolean}>} Markdown, and whether every "must" is met
  */
-export async function runBenchmark(launcher, { quick, data }) {
+export async function runBenchmark(launcher, { quick, data, rounds, against: otherTree }) {
   const [loadBefore] = loadavg();
-  const size = quick ? QUICK : FULL;
+  const defaults = quick ? QUICK : FULL;
+  const size = { ...defaults, rounds: Number(rounds ?? defaults.rounds) };
   const databases = await Databases.start(launcher, { data });
   const versions = await databases.versions();
   const { name: database } = await loadCatalogue(launcher, databases, size.items);
-  const subjects = await startSubjects(launcher, databases, database);
+  const subjects = await startSubjects(launcher, databases, database, otherTree && resolve(otherTree));
   const groups = await readGroups(databases.db(database), size.ids);
   for (const group of groups) await requireSameAnswers(subjects, group);
 
@@ -39,7 +46,8 @@ export async function runBenchmark(launcher, { quick, data }) {
   const rows = [];
   const folder = launcher.temporaryFolder(LOCAL);
   for (const group of groups) {
-    const { figure, operation, inputs, against } = group;
+    const { figure, operation, inputs } = group;
+    const against = otherTree === undefined ? group.against : { other: {} };
     const file = prepare(folder, 'requests', { operation, inputs });
     const read = (name, times) =>
       meter.measure(subjects[name], { prepared: { file, connections: CONNECTIONS, ...times } });
@@ -66,14 +74,16 @@ export async function runBenchmark(launcher, { quick, data }) {
 }
 
 /** No worker: it would end lapsed boosts while the peers are measured. */
-async function startSubjects(launcher, databases, database) {
+async function startSubjects(launcher, databases, database, otherTree) {
   const env = await environment(databases, database);
   const folder = await compilePeers(launcher);
+  const tree = async (port, root) => {
+    await startService(launcher, 'api', port, { ...env, PORT: String(port) }, root);
+    return launcher.targets.findLast(({ name }) => name === 'api').pid;
+  };
   const starts = {
-    service: async (port) => {
-      await startService(launcher, 'api', port, { ...env, PORT: String(port) });
-      return launcher.targets.findLast(({ name }) => name === 'api').pid;
-    },
+    service: (port) => tree(port, ROOT),
+    ...(otherTree === undefined ? {} : { other: (port) => tree(port, otherTree) }),
     direct: (port) => startPeer(launcher, folder, 'direct', { ...env, PORT: String(port) }),
     floor: (port) => startPeer(launcher, folder, 'floor', { ...env, PORT: String(port) }),
   };

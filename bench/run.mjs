@@ -7,7 +7,7 @@
 //                 burst, burst-10000, deadlines, single; with --against also against-64, against-256
 //   --keyed       every create of every load has an Idempotency-Key
 //   --rounds N    interleaved rounds of steady loads, instead of 5 (3 with --quick)
-//   --against DIR creates/s against another checkout of the service, which must be built, measured in the same rounds
+//   --against DIR create and read: against another checkout of the service, which must be built, in the same rounds
 //   --data DIR    read and scale: a folder for MongoDB's data, which stays; the next run finds in it what this one has
 //                 loaded, which for scale's million items takes most of the time
 import '../tools/node-version.mjs';

@@ -8,7 +8,7 @@ import {
   type Item,
   type ItemStatus,
 } from '@app/contracts';
-import { toSitelessItem, type StoredItem } from '@app/database';
+import type { StoredItem } from '@app/database';
 import { itemSlug, searchTerms } from '@app/items';
 import { Types, type mongo } from 'mongoose';
 import type { PeerRecord } from './item-model.js';
@@ -115,8 +115,44 @@ export function pageQuery({
 
 /** The answer: the 35 fields. */
 export function toItem(record: StoredItem): Item {
-  const item = toSitelessItem(record, new Date());
-  return { ...item, url: `http://localhost:3000${item.path}` };
+  const isActive = record.isBoosted && (!record.boostExpiresAt || record.boostExpiresAt > new Date());
+  return {
+    id: record._id.toHexString(),
+    publicId: record.publicId,
+    name: record.name,
+    description: record.description,
+    price: record.price,
+    status: record.status,
+    condition: record.condition,
+    stock: record.stock,
+    categoryId: record.categoryId,
+    sellerId: record.sellerId,
+    brandId: record.brandId,
+    conditionId: record.conditionId,
+    isFeatured: record.isFeatured,
+    slug: record.slug,
+    imageUrl: record.imageUrl,
+    isVisible: record.isVisible,
+    createdAt: record.createdAt.toISOString(),
+    updatedAt: record.updatedAt.toISOString(),
+    deliveryOptions: record.deliveryOptions,
+    deliveryCost: record.deliveryCost,
+    freeShipping: record.freeShipping,
+    deliveryTimeEstimate: record.deliveryTimeEstimate ?? null,
+    brandTitle: record.brandTitle ?? null,
+    sizeTitle: record.sizeTitle ?? null,
+    discount: record.discount ?? null,
+    favouriteCount: record.favouriteCount,
+    viewCount: record.viewCount,
+    path: record.path,
+    visibilityType: record.visibilityType,
+    isBoosted: isActive,
+    boostScore: isActive || !record.isBoosted ? record.boostScore : 0,
+    boostExpiresAt: record.boostExpiresAt?.toISOString() ?? null,
+    images: record.images,
+    photos: record.photos,
+    url: `http://localhost:3000${record.path}`,
+  };
 }
 
 /** Tells the benchmark that requests can be sent. */

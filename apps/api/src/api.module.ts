@@ -1,5 +1,6 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { APP_FILTER, APP_PIPE } from '@nestjs/core';
+import { Registry } from 'prom-client';
 import { Database, ItemRepository, ReferenceRepository, SchemaRepository, SecretRepository } from '@app/database';
 import { connectRedis, CreateQueue, ReplySubscriber } from '@app/queue';
 import { atMostEvery, HealthController, READINESS, provide, type ApiConfig, type Logger } from '@app/runtime';
@@ -10,6 +11,7 @@ import { CreateInputPipe } from './items/create-input.pipe.js';
 import { CreateItemGateway } from './items/create-item.gateway.js';
 import { ItemsController } from './items/items.controller.js';
 import { ItemsService } from './items/items.service.js';
+import { MalformedItems } from './items/malformed-items.js';
 import { ErrorFilter } from './orpc/error.filter.js';
 import { InputPipe } from './orpc/input.pipe.js';
 
@@ -45,6 +47,12 @@ export class ApiModule {
       provide(CreateItemGateway, CreateQueue, ReplySubscriber, ItemRepository),
       provide(ApiReadiness, Database, SchemaRepository, CreateQueue),
       { provide: READINESS, useExisting: ApiReadiness },
+      { provide: Registry, useFactory: () => new Registry() },
+      {
+        provide: MalformedItems,
+        useFactory: (registry: Registry) => new MalformedItems(registry, logger),
+        inject: [Registry],
+      },
       CreateInputPipe,
       ItemsService,
       { provide: APP_PIPE, useClass: InputPipe },

@@ -3,11 +3,13 @@ import { parseArgs } from 'node:util';
 import {
   CounterRepository,
   initiateReplicaSet,
+  isNotAllowed,
   MaintenanceRepository,
   SchemaRepository,
   SecretRepository,
 } from '@app/database';
 import { SearchBackfill } from '@app/items';
+import { loadCliConfig } from '@app/runtime';
 import { DATABASE_STARTS_WITHIN_MS, runCommand, tryFor, withDatabase } from './command.js';
 
 const USAGE = 'usage: setup [--init-replica-set SET/HOST:PORT]';
@@ -27,6 +29,7 @@ runCommand(USAGE, async (say) => {
     await schema.createIndexes();
     const former = await schema.dropFormerIndexes();
     say(`indexes are there${former.length > 0 ? `, removed those of earlier versions: ${former.join(', ')}` : ''}`);
+    await validateWrites(schema, say);
     const highest = await new CounterRepository(database).raiseToHighestStored();
     say(`publicId sequence is at ${String(highest)} or above`);
     await new SecretRepository(database).findOrCreate('idempotency');
@@ -34,6 +37,18 @@ runCommand(USAGE, async (say) => {
     say(`search terms are up to date (${String(derived)} items were not)`);
   });
 });
+
+/** A user of the database who may write need not be one who may change collections. */
+async function validateWrites(schema: SchemaRepository, say: (line: string) => void): Promise<void> {
+  const isOn = loadCliConfig().validateWrites;
+  try {
+    await schema.validateItems(isOn);
+    say(isOn ? 'MongoDB checks the fields of items that are written' : 'MongoDB does not check items that are written');
+  } catch (error) {
+    if (!isNotAllowed(error)) throw error;
+    say('MongoDB does not check items that are written: the user may not change collections (collMod)');
+  }
+}
 
 async function initiate(member: string, say: (line: string) => void): Promise<void> {
   const [, set, host] = /^([^/]+)\/([^/]+:\d+)$/.exec(member) ?? [];

@@ -1,4 +1,5 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
+import { Registry } from 'prom-client';
 import {
   CounterRepository,
   Database,
@@ -56,6 +57,7 @@ export class WorkerModule {
       provide(MaintenanceScheduler, MaintenanceRepository, SearchBackfill, LOGGER),
       provide(WorkerReadiness, Database, WORKER_REDIS, CreateItemConsumer),
       { provide: READINESS, useExisting: WorkerReadiness },
+      { provide: Registry, useFactory: () => new Registry() },
     ];
     return { module: WorkerModule, controllers: [HealthController], providers };
   }

@@ -34,13 +34,14 @@ export const GetAllInputSchema = z
     after: text()
       .optional()
       .describe(
-        'The `id` of the last item received: the list goes on behind it, at the cost of a first page. Not with `page`; an id that ' +
+        'The `Next-After` header of the page before: the list continues there, at the cost of a first page. Or the `id` of an item: the ' +
+          'list continues after its present place. Not with `page`. A cursor that was altered or is of another kind of list, and an id that ' +
           'is unknown, or for favourites none of them any more, is a 400. Not null.',
       ),
   })
   .refine((input) => input.after === undefined || input.page === undefined, {
     path: ['after'],
-    error: 'after goes on behind an item and cannot be combined with page',
+    error: 'after continues a list and cannot be combined with page',
     // Zod leaves object checks out once a field is wrong; all issues are to be reported at once.
     when: ({ value }) => typeof value === 'object' && value !== null,
   })

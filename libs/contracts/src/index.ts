@@ -7,4 +7,5 @@ export { categoryNumber, exactNumber, text, wholeNumber } from './fields.js';
 export * from './get-all.js';
 export * from './get-by-id.js';
 export * from './input-issues.js';
+export * from './item-fields.js';
 export * from './item.js';

@@ -20,6 +20,11 @@ export class NotPlain extends Error {}
 export const TRUE = Buffer.from('true');
 export const FALSE = Buffer.from('false');
 export const NULL = Buffer.from('null');
+export const ZERO = Buffer.from('0');
+/** The years 0 to 9999, which have four digits. */
+const [FIRST_TIME, LAST_TIME] = ['0000-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z'].map((time) =>
+  Date.parse(time),
+) as [number, number];
 const [COMMA, COLON] = [0x2c, 0x3a];
 const BRACES = { [BSON.document]: [0x7b, 0x7d], [BSON.array]: [0x5b, 0x5d] } as const;
 
@@ -52,13 +57,9 @@ export function writeValue(writer: JsonWriter, source: Buffer, type: number, at:
       writer.string(source, at + 4, at + 3 + source.readInt32LE(at));
       break;
     case BSON.int32:
-      writer.number(source.readInt32LE(at));
-      break;
     case BSON.double:
-      writer.number(source.readDoubleLE(at));
-      break;
     case BSON.int64:
-      writer.number(safeInteger(source, at));
+      writer.number(numberAt(source, type, at));
       break;
     case BSON.boolean:
       writer.bytes(source[at] === 0 ? FALSE : TRUE);
@@ -67,7 +68,7 @@ export function writeValue(writer: JsonWriter, source: Buffer, type: number, at:
       writer.bytes(NULL);
       break;
     case BSON.date:
-      writer.plainString(new Date(safeInteger(source, at)).toISOString());
+      writer.plainString(new Date(timeAt(source, at)).toISOString());
       break;
     case BSON.objectId:
       writer.plainString(source.toString('hex', at, at + 12));
@@ -77,6 +78,18 @@ export function writeValue(writer: JsonWriter, source: Buffer, type: number, at:
       writeMembers(writer, source, type, at);
       break;
   }
+}
+
+/** @throws {@link NotPlain} */
+export function numberAt(source: Buffer, type: number, at: number): number {
+  if (type === BSON.int32) return source.readInt32LE(at);
+  return type === BSON.double ? source.readDoubleLE(at) : safeInteger(source, at);
+}
+
+function timeAt(source: Buffer, at: number): number {
+  const time = safeInteger(source, at);
+  if (time < FIRST_TIME || time > LAST_TIME) throw new NotPlain();
+  return time;
 }
 
 /** @throws {@link NotPlain} beyond what a number holds exactly */

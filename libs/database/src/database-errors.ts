@@ -1,5 +1,5 @@
 import { mongo, MongooseError } from 'mongoose';
-import { DatabaseTimeout } from './database.js';
+import { DatabaseTimeout } from './deadline.js';
 
 /**
  * Server errors that say nothing about the operation itself: no primary, shutting down, interrupted,
@@ -12,6 +12,7 @@ const AWAY_CODES = new Set([
 ]);
 
 const BAD_VALUE = 2;
+const UNAUTHORIZED = 13;
 
 /**
  * Whether MongoDB was away, changing its primary or too slow, rather than refusing the operation.
@@ -32,6 +33,11 @@ export function isDatabaseAway(error: unknown): boolean {
 /** Whether a query was refused because the index that it was to be served by is not there. */
 export function isIndexMissing(error: unknown): boolean {
   return error instanceof mongo.MongoServerError && error.code === BAD_VALUE && error.message.includes('hint');
+}
+
+/** Whether MongoDB refused an operation because its user may not do it. */
+export function isNotAllowed(error: unknown): boolean {
+  return error instanceof mongo.MongoServerError && error.code === UNAUTHORIZED;
 }
 
 function isBulkAway(error: mongo.MongoBulkWriteError): boolean {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ConfigError } from '@app/runtime';
+import { ConfigError, EXPIRED, Limiter } from '@app/runtime';
 import mongoose, { mongo, type Connection, type ConnectOptions } from 'mongoose';
+import { before, DatabaseTimeout } from './deadline.js';
 import { createModels, type Models } from './models.js';
 
 export interface DatabaseOptions {
@@ -13,16 +14,18 @@ export interface DatabaseOptions {
   readMs?: number;
 }
 
-/** A read did not end in time: MongoDB is away or overloaded. */
-export class DatabaseTimeout extends Error {
-  override readonly name = 'DatabaseTimeout';
+/** Options of one query. */
+export interface QueryLimits {
+  maxTimeMS: number;
 }
 
 const RETRY_MS = 500;
 const REPORT_EVERY_MS = 4000;
 const CLOSE_WITHIN_MS = 500;
 
-/** Share of {@link DatabaseOptions.readMs} after which MongoDB gives a query up, so that it says so in time. */
+/** Reads at the same time: fewer than the driver has connections, so that none waits for one without a deadline. */
+const READS_AT_ONCE = 64;
+/** The share of the time left after which MongoDB gives a query up, so that it says so in time. */
 const QUERY_SHARE = 0.9;
 
 /**
@@ -45,6 +48,7 @@ export function checkMongodbUri(uri: string): void {
 export class Database {
   readonly connection: Connection;
   readonly models: Models;
+  private readonly reads = new Limiter(READS_AT_ONCE);
   private seen = false;
   private readonly closing = new AbortController();
 
@@ -104,17 +108,20 @@ export class Database {
   }
 
   /**
-   * All that a query finds which goes to the driver itself, past mongoose, bounded as {@link Database.read}; MongoDB
-   * stops working on it a little earlier. Before the first connect the driver's own collections are not there.
+   * Returns all that a query of the driver finds. One that has not begun by the deadline never does; MongoDB stops working
+   * on the others a little earlier.
    *
+   * @param deadline in ms of `performance.now()`
+   * @param query gets the limits that it has to pass on to the driver
    * @throws DatabaseTimeout, or the server's error of code 50; `isDatabaseAway` is true of both
    */
-  async readAll<T>(query: () => mongo.AbstractCursor<T>): Promise<T[]> {
+  async readAll<T>(deadline: number, query: (limits: QueryLimits) => mongo.AbstractCursor<T>): Promise<T[]> {
+    // Before the first connect the driver's own collections are not there.
     if (!this.seen) throw new DatabaseTimeout('not connected');
-    const { readMs } = this.options;
-    const cursor = query();
-    if (readMs !== undefined) cursor.maxTimeMS(Math.ceil(readMs * QUERY_SHARE));
-    return this.read(cursor.toArray());
+    const read = (): Promise<T[]> => query({ maxTimeMS: queryMs(deadline) }).toArray();
+    const found = await before(deadline, this.reads.run(read, { deadline }));
+    if (found === EXPIRED) throw new DatabaseTimeout('not read in time');
+    return found;
   }
 
   /** Gives up connecting, or says goodbye to MongoDB if it listens. */
@@ -129,6 +136,8 @@ export class Database {
       connectTimeoutMS: this.options.serverSelectionMs,
       socketTimeoutMS: this.options.socketMs,
       heartbeatFrequencyMS: 2000,
+      // Whatever the URI says: what was acknowledged has to be found.
+      readPreference: 'primary',
       retryReads: true,
       retryWrites: true,
     };
@@ -137,13 +146,9 @@ export class Database {
 
 async function within<T>(operation: PromiseLike<T> | undefined, ms: number): Promise<T> {
   if (operation === undefined) throw new DatabaseTimeout('not connected');
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new DatabaseTimeout(`no answer within ${String(ms)} ms`));
-    }, ms);
-  });
-  return Promise.race([operation, deadline]).finally(() => {
-    clearTimeout(timer);
-  });
+  return before(performance.now() + ms, operation);
+}
+
+function queryMs(deadline: number): number {
+  return Math.max(1, Math.ceil((deadline - performance.now()) * QUERY_SHARE));
 }

@@ -29,7 +29,7 @@ describe('inserting many items', () => {
   const good = (count: number): ItemRecord[] => Array.from({ length: count }, () => record());
   const storedOf = async (records: ItemRecord[]): Promise<boolean[]> => {
     const stored = await items.findStored(records.map(({ _id }) => _id.toHexString()));
-    const ids = new Set(stored.map(({ _id }) => _id.toHexString()));
+    const ids = new Set(stored.map(({ id }) => id));
     return records.map(({ _id }) => ids.has(_id.toHexString()));
   };
   const summary = (failures: InsertFailure[]): [number, string | undefined][] =>
@@ -107,7 +107,7 @@ describe('inserting many items', () => {
     const first = record({ name: 'The first' });
     const second = { ...record({ name: 'The second' }), _id: first._id };
     expect(summary(await items.insertMany([first, second]))).toEqual([[1, '_id']]);
-    expect((await items.findStored([first._id.toHexString()]))[0]?.name).toBe('The first');
+    expect((await items.findStored([first._id.toHexString()]))[0]?.item?.name).toBe('The first');
   });
 
   it('stores what a validator of the collection does not refuse', async () => {

@@ -1,65 +1,91 @@
-import type { PipelineStage, Types } from 'mongoose';
+import { ItemIdSchema, type SitelessItem } from '@app/contracts';
+import { EXPIRED, Limiter } from '@app/runtime';
+import type { mongo } from 'mongoose';
+import { BatchLoader } from './batch-loader.js';
 import type { Database } from './database.js';
-import { GatheredReads } from './gathered-reads.js';
+import { DatabaseTimeout } from './deadline.js';
+import { FavouritesReader } from './favourites-reader.js';
 import { DURABLY, insertEach, type InsertFailure } from './insert-each.js';
 import { idOf, type RawItem } from './item-json.js';
 import type { ItemRecord } from './item-record.js';
-import { matching, POSITION_FIELDS, type ItemFilter, type ListPosition } from './list-query.js';
-import { ANSWERED_FIELDS, ListReader, RAW, type Window } from './list-reader.js';
+import { decodeCursor, encodeCursor, FAVOURITES_CURSOR, LIST_CURSOR, type CursorKind } from './list-cursor.js';
+import { POSITION_FIELDS, type ItemFilter, type ListPosition } from './list-query.js';
+import { isExpensive, ListReader, type Page, type Window } from './list-reader.js';
 import { mongoId } from './mongo-id.js';
+import { MalformedItem, toSitelessItem } from './plain-item.js';
+import { RAW_ITEMS } from './projection.js';
 
-/** An item's place among a user's favourites. */
-export interface FavouritePosition {
-  itemId: Types.ObjectId;
-  createdAt: Date;
+/** Which part of a list is asked for: after a number of items, or after a cursor or the id of an item. */
+export type PageRequest = { limit: number } & ({ skip: number } | { after: string });
+
+/** A part of a list. Documents that cannot be an Item are among its items. */
+export interface ItemPage {
+  items: RawItem[];
+  /** The cursor of the last item; undefined when no item follows. */
+  nextAfter: string | undefined;
 }
 
-/** A user's newest favourites count, hidden and deleted items included. */
-const MAX_FAVOURITES = 5000;
+/** An item that is stored for good, and the hash of the request that made it. */
+export interface StoredCreate {
+  id: string;
+  requestHash: string;
+  /** Undefined when another service has changed it into something that is no Item. */
+  item: SitelessItem | undefined;
+}
 
-/** Reads and inserts items. All reads but those by id leave hidden items out. */
+/** Lists that may cost much, and are read at the same time: getById and first pages stay quick beside them. */
+const EXPENSIVE_AT_ONCE = 2;
+
+/** Reads and inserts items. All reads but those by id leave hidden items out. Deadlines are in ms of `performance.now()`. */
 export class ItemRepository {
-  private readonly byId = new GatheredReads((ids) => this.findByIds(ids));
+  private readonly byId = new BatchLoader((ids, deadline) => this.findByIds(ids, deadline));
   private readonly lists: ListReader;
+  private readonly favourites: FavouritesReader;
+  private readonly expensive = new Limiter(EXPENSIVE_AT_ONCE);
 
   constructor(private readonly database: Database) {
     this.lists = new ListReader(database);
+    this.favourites = new FavouritesReader(database);
   }
 
-  /** One part of the list in its order. */
-  async findPage(filter: ItemFilter, window: Window<ListPosition>): Promise<RawItem[]> {
-    return this.lists.findPage(filter, window);
+  /**
+   * Returns one part of the list in its order, or undefined when `after` is no place in it.
+   *
+   * @throws DatabaseTimeout at the deadline
+   */
+  async findPage(filter: ItemFilter, request: PageRequest, deadline: number): Promise<ItemPage | undefined> {
+    const window = await toWindow(LIST_CURSOR, request, (id) => this.findListPosition(id, deadline));
+    if (window === undefined) return undefined;
+    const read = (): Promise<Page<ListPosition>> => this.lists.findPage(filter, window, deadline);
+    return toItemPage(LIST_CURSOR, await (isExpensive(filter, window) ? this.whenItsTurn(read, deadline) : read()));
   }
 
-  /** One part of a user's favourites, the most recently favourited first. */
-  async findFavouritesPage(userId: string, filter: ItemFilter, window: Window<FavouritePosition>): Promise<RawItem[]> {
-    const stages: PipelineStage[] = [
-      { $match: { userId } },
-      { $sort: { createdAt: -1, itemId: -1 } },
-      { $limit: MAX_FAVOURITES },
-      { $project: { _id: 0, itemId: 1, createdAt: 1 } },
-      ...('after' in window ? [{ $match: behindFavourite(window.after) }] : []),
-      {
-        $lookup: {
-          from: this.database.models.items.collection.name,
-          localField: 'itemId',
-          foreignField: '_id',
-          pipeline: [{ $match: matching(filter) }, { $project: ANSWERED_FIELDS }],
-          as: 'item',
-        },
-      },
-      { $unwind: '$item' },
-      ...('skip' in window ? [{ $skip: window.skip }] : []),
-      { $limit: window.limit },
-      { $replaceRoot: { newRoot: '$item' } },
-    ];
-    const { collection } = this.database.models.favourites;
-    return this.database.readAll(() => collection.aggregate<RawItem>(stages, RAW));
+  /**
+   * Returns one part of a user's favourites, the most recently favourited first, or undefined when `after` is no place
+   * among them.
+   *
+   * @throws DatabaseTimeout at the deadline
+   */
+  async findFavouritesPage(
+    userId: string,
+    filter: ItemFilter,
+    request: PageRequest,
+    deadline: number,
+  ): Promise<ItemPage | undefined> {
+    const find = (id: mongo.ObjectId) => this.favourites.findPosition(userId, id, deadline);
+    const window = await toWindow(FAVOURITES_CURSOR, request, find);
+    if (window === undefined) return undefined;
+    const read = () => this.favourites.findPage(userId, filter, window, deadline);
+    return toItemPage(FAVOURITES_CURSOR, await this.whenItsTurn(read, deadline));
   }
 
-  /** The item with this id, hidden or not. */
-  async findById(id: string): Promise<RawItem | undefined> {
-    return this.byId.ask(id);
+  /**
+   * Returns the item with this id, hidden or not.
+   *
+   * @throws DatabaseTimeout at the deadline
+   */
+  async findById(id: string, deadline: number): Promise<RawItem | undefined> {
+    return this.byId.load(id, deadline);
   }
 
   /** Those of the ids that items have. */
@@ -68,34 +94,19 @@ export class ItemRepository {
     return new Set(found.map(({ _id }) => _id.toHexString()));
   }
 
-  /** Those of the items that are stored for good, complete: a majority of the replica set has them. */
-  async findStored(ids: readonly string[]): Promise<ItemRecord[]> {
-    const found = this.database.models.items
-      .find({ _id: { $in: ids.map(mongoId) } })
-      .read('primary')
-      .readConcern('majority');
-    return this.database.read(found.lean<ItemRecord[]>());
-  }
-
-  /** Where the item stands in lists, whether or not it is shown in them; null when there is none. */
-  async findListPosition(id: string): Promise<ListPosition | null> {
-    const { collection } = this.database.models.items;
-    const options = { projection: POSITION_FIELDS, limit: 1 };
-    const [found] = await this.database.readAll(() => collection.find<ListPosition>({ _id: mongoId(id) }, options));
-    return found ?? null;
-  }
-
-  /** Where the item stands among the user's favourites; null when it is none of them. */
-  async findFavouritePosition(userId: string, id: string): Promise<FavouritePosition | null> {
-    const { collection } = this.database.models.favourites;
-    const query = { userId, itemId: mongoId(id) };
-    const options = { projection: { _id: 0, itemId: 1, createdAt: 1 }, limit: 1 };
-    const [found] = await this.database.readAll(() => collection.find<FavouritePosition>(query, options));
-    return found ?? null;
+  /** Those of the items that are stored for good: a majority of the replica set has them. */
+  async findStored(ids: readonly string[]): Promise<StoredCreate[]> {
+    const found = this.database.models.items.find({ _id: { $in: ids.map(mongoId) } }).readConcern('majority');
+    const now = new Date();
+    const records = await this.database.read(found.lean<ItemRecord[]>());
+    return records.map((record) => {
+      const { _id, requestHash } = record;
+      return { id: _id.toHexString(), requestHash, item: itemIn(record, now) };
+    });
   }
 
   /**
-   * Stores new items durably, each whatever becomes of the others; answers which were not, and why.
+   * Stores new items durably, each whatever becomes of the others; returns which were not, and why.
    *
    * @throws an error of which `isDatabaseAway` is true when the outcome is unknown
    */
@@ -104,15 +115,52 @@ export class ItemRepository {
     return insertEach(records, (batch) => collection.insertMany([...batch], { ordered: false, ...DURABLY }));
   }
 
-  private async findByIds(ids: readonly string[]): Promise<Map<string, RawItem>> {
+  private async whenItsTurn<T>(read: () => Promise<T>, deadline: number): Promise<T> {
+    const result = await this.expensive.run(read, { deadline });
+    if (result === EXPIRED) throw new DatabaseTimeout('no turn in time');
+    return result;
+  }
+
+  /** Where the item stands in lists, whether or not it is shown in them. */
+  private async findListPosition(_id: mongo.ObjectId, deadline: number): Promise<ListPosition | undefined> {
+    const { collection } = this.database.models.items;
+    const options = { projection: POSITION_FIELDS, limit: 1 };
+    const [found] = await this.database.readAll(deadline, (limits) =>
+      collection.find<ListPosition>({ _id }, { ...options, ...limits }),
+    );
+    return found;
+  }
+
+  private async findByIds(ids: readonly string[], deadline: number): Promise<Map<string, RawItem>> {
     const { collection } = this.database.models.items;
     const query = { _id: { $in: ids.map(mongoId) } };
-    const options = { projection: ANSWERED_FIELDS, ...RAW };
-    const items = await this.database.readAll(() => collection.find<RawItem>(query, options));
+    const items = await this.database.readAll(deadline, (limits) =>
+      collection.find<RawItem>(query, { ...RAW_ITEMS, ...limits }),
+    );
     return new Map(items.map((item) => [idOf(item), item]));
   }
 }
 
-function behindFavourite({ itemId, createdAt }: FavouritePosition): PipelineStage.Match['$match'] {
-  return { $or: [{ createdAt: { $lt: createdAt } }, { createdAt, itemId: { $lt: itemId } }] };
+async function toWindow<Position>(
+  kind: CursorKind<Position>,
+  request: PageRequest,
+  find: (id: mongo.ObjectId) => Promise<Position | undefined>,
+): Promise<Window<Position> | undefined> {
+  if (!('after' in request)) return request;
+  const isId = ItemIdSchema.safeParse(request.after).success;
+  const after = isId ? await find(mongoId(request.after)) : decodeCursor(kind, request.after);
+  return after && { limit: request.limit, after };
+}
+
+function toItemPage<Position>(kind: CursorKind<Position>, { items, last }: Page<Position>): ItemPage {
+  return { items, nextAfter: last && encodeCursor(kind, last) };
+}
+
+function itemIn(record: ItemRecord, now: Date): SitelessItem | undefined {
+  try {
+    return toSitelessItem(record, now);
+  } catch (error) {
+    if (error instanceof MalformedItem) return undefined;
+    throw error;
+  }
 }

@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const FIRST_PRINTABLE = 0x20;
@@ -15,6 +17,11 @@ export class JsonWriter {
   /** What has been written. */
   toBytes(): Buffer {
     return this.buffer.subarray(0, this.length);
+  }
+
+  /** Whether what was written since then is UTF-8: MongoDB does not check strings. */
+  isUtf8Since(position: number): boolean {
+    return isUtf8(this.buffer.subarray(position, this.length));
   }
 
   get position(): number {

@@ -1,5 +1,5 @@
 import { ITEM_STATUSES, type ItemStatus } from '@app/contracts';
-import { mongo } from 'mongoose';
+import { type mongo } from 'mongoose';
 import type { ItemRecord } from './item-record.js';
 import { LIST_INDEXES, type LIST_ORDER } from './models.js';
 
@@ -67,36 +67,6 @@ export function matching(filter: ItemFilter): Filter {
   return listQuery(listsToReadFrom(filter)[0], filter).filter;
 }
 
-/** From one key of an index on, up to another that is left out. */
-export interface KeyBounds {
-  min: Filter;
-  max: Filter;
-}
-
-/** Lists are in descending order: this comes behind every value. */
-const LAST = new mongo.MinKey();
-const END_OF_ORDER: Record<keyof typeof LIST_ORDER, mongo.MinKey> = {
-  isBoosted: LAST,
-  boostScore: LAST,
-  createdAt: LAST,
-  publicId: LAST,
-};
-
-/**
- * The items behind a position where the list is one run of its index, which has their order; undefined where it is several,
- * one for each status.
- */
-export function boundsBehind({ hint, filter }: IndexedList, position: ListPosition): KeyBounds | undefined {
-  const before = Object.keys(hint).filter((field) => !(field in END_OF_ORDER));
-  const run: Filter = Object.fromEntries(before.map((field) => [field, filter[field]]));
-  if (typeof run['status'] === 'object') return undefined;
-  const { isBoosted, boostScore, createdAt, publicId } = position;
-  return {
-    min: { ...run, isBoosted, boostScore, createdAt, publicId: publicId - 1 },
-    max: { ...run, ...END_OF_ORDER },
-  };
-}
-
 /** A part of a list that is one range of its index, and the order within it. */
 export interface ListRange {
   filter: Filter;
@@ -108,10 +78,10 @@ const BY_TIME = { createdAt: -1, ...BY_NUMBER } as const;
 const BY_SCORE = { boostScore: -1, ...BY_TIME } as const;
 
 /**
- * The items behind a position: a range for each field of the order, of those that are equal in the fields before it. These
+ * The items after a position: a range for each field of the order, of those that are equal in the fields before it. These
  * are left out of the sort: with all statuses MongoDB would read the whole range otherwise, and sort it.
  */
-export function rangesBehind({ isBoosted, boostScore, createdAt, publicId }: ListPosition): ListRange[] {
+export function rangesAfter({ isBoosted, boostScore, createdAt, publicId }: ListPosition): ListRange[] {
   const ranges: ListRange[] = [
     { filter: { isBoosted, boostScore, createdAt, publicId: { $lt: publicId } }, sort: BY_NUMBER },
     { filter: { isBoosted, boostScore, createdAt: { $lt: createdAt } }, sort: BY_TIME },
@@ -120,7 +90,7 @@ export function rangesBehind({ isBoosted, boostScore, createdAt, publicId }: Lis
   return isBoosted ? [...ranges, { filter: { isBoosted: false }, sort: BY_SCORE }] : ranges;
 }
 
-/** What is behind it begins with what stands at the position. */
+/** The position after which the list goes on with this one. */
 export function justBefore(position: ListPosition): ListPosition {
   return { ...position, publicId: position.publicId + 1 };
 }

@@ -1,178 +1,177 @@
-import type { mongo } from 'mongoose';
-import type { Database } from './database.js';
+import { mongo } from 'mongoose';
+import type { Database, QueryLimits } from './database.js';
 import { isIndexMissing } from './database-errors.js';
-import { ItemChanges } from './item-changes.js';
-import type { RawItem } from './item-json.js';
-import { KnownRanks, REACH, type Rank } from './known-ranks.js';
+import { idOf, type RawItem } from './item-json.js';
 import {
-  boundsBehind,
   justBefore,
   listQuery,
   listsToReadFrom,
   POSITION_FIELDS,
-  rangesBehind,
+  rangesAfter,
   type IndexedList,
   type ItemFilter,
   type ListPosition,
   type ListQuery,
-  type ListRange,
 } from './list-query.js';
 import { Memory } from './memory.js';
 import { LIST_ORDER } from './models.js';
+import { toNumber } from './plain-item.js';
+import { RAW_ITEMS } from './projection.js';
 
-/** Which part of a list is asked for: behind an item of it, or after a number of items. */
+/** Which part of a list is asked for: after a number of items, or after a position. */
 export type Window<Position> = { limit: number } & ({ skip: number } | { after: Position });
 
-export const ANSWERED_FIELDS = { requestHash: 0, searchTerms: 0, searchVersion: 0 } as const;
-
-/** What is only answered need not be made into objects. */
-export const RAW = { raw: true } as const;
-
-const ITEMS = { projection: ANSWERED_FIELDS, ...RAW };
-
-/** Of what a majority has, and the primary says, like changes: an item is counted either in a rank or as a change behind it. */
-const RANKED = {
-  projection: POSITION_FIELDS,
-  readConcern: { level: 'majority' },
-  readPreference: 'primary',
-} as const;
+/** A part of a list. Documents that cannot be an Item are among its items. */
+export interface Page<Position> {
+  items: RawItem[];
+  /** The position of the last item; undefined when no item follows. */
+  last: Position | undefined;
+}
 
 /** From so many items on, passing over them by their keys first is faster than one query that looks at each. */
 const MANY_TO_SKIP = 500;
-/** A rank is kept of a place so many items before the page: as many may be created until it lies behind the page. */
-const BEFORE_PAGE = REACH / 2;
-/** With a place so far before the page another one is kept, for the next page. */
-const FAR_BEFORE_PAGE = 400;
 
 /** Up to how many items are counted to find out which of several conditions the fewest of them fulfil. */
 const COUNTED = 10_000;
 /** Such a count may be old: it decides where a list is read from, never what is in it. */
 const COUNTS_REMEMBERED = { forMs: 60_000, count: 10_000 };
 
-/** Reads lists of items, each from an index and in its order. */
+/** Whether a part of a list may cost much: several conditions that may rarely meet, or many items before it. */
+export function isExpensive({ terms = [], categoryId }: ItemFilter, window: Window<ListPosition>): boolean {
+  const conditions = terms.length + (categoryId === undefined ? 0 : 1);
+  return conditions > 1 || ('skip' in window && window.skip >= MANY_TO_SKIP);
+}
+
+/** Reads lists of items, each from an index and in its order. Deadlines are in ms of `performance.now()`. */
 export class ListReader {
   private readonly counts = new Memory<string, number>(COUNTS_REMEMBERED);
-  private readonly ranks = new KnownRanks();
-  private readonly changes: ItemChanges;
 
-  constructor(private readonly database: Database) {
-    this.changes = new ItemChanges(database, this.ranks);
+  constructor(private readonly database: Database) {}
+
+  /** Returns one part of the list. */
+  async findPage(filter: ItemFilter, window: Window<ListPosition>, deadline: number): Promise<Page<ListPosition>> {
+    const query = await this.queryOf(filter, deadline);
+    const { limit } = window;
+    const start = await this.startOf(query, window, deadline);
+    if (start === undefined) return { items: [], last: undefined };
+    const read = (count: number): Promise<RawItem[]> =>
+      'skip' in start
+        ? this.find(query, { ...RAW_ITEMS, sort: LIST_ORDER, skip: start.skip, limit: count }, deadline)
+        : this.findAfter(query, start.after, count, deadline);
+    // One more, to know whether any follows.
+    const found = await read(limit + 1);
+    const items = found.slice(0, limit);
+    return { items, last: found.length > limit ? await endOf(items, read) : undefined };
   }
 
-  /** One part of the list. */
-  async findPage(filter: ItemFilter, window: Window<ListPosition>): Promise<RawItem[]> {
-    const query = await this.queryOf(filter);
-    if ('after' in window) return this.findBehind(query, window.after, window.limit);
-    const { limit, skip } = window;
-    if (skip < MANY_TO_SKIP || !query.isCovered) return this.find(query, { ...ITEMS, sort: LIST_ORDER, skip, limit });
-    const start = await this.positionOf(query, filter, skip);
-    return start === undefined ? [] : this.findBehind(query, justBefore(start), limit);
-  }
-
-  /** Where the item stands that so many come before. */
-  private async positionOf(query: ListQuery, filter: ItemFilter, rank: number): Promise<ListPosition | undefined> {
-    const isSearch = (filter.terms ?? []).length > 0;
-    if (!isSearch && (await this.changes.catchUp())) return this.positionFromKnown(query, filter, rank);
-    const options = { projection: POSITION_FIELDS, sort: LIST_ORDER, skip: rank, limit: 1 };
-    return (await this.find<ListPosition>(query, options))[0];
-  }
-
-  /** Counted from a known place that is near or, for another time, from the beginning. */
-  private async positionFromKnown(
+  /** Passes over many items by their keys alone; undefined where the list ends before. */
+  private async startOf(
     query: ListQuery,
-    filter: ItemFilter,
-    rank: number,
-  ): Promise<ListPosition | undefined> {
-    const { moment } = this.changes;
-    const known = this.ranks.nearest(filter, rank);
-    const behind = known === undefined ? BEFORE_PAGE : rank - known.rank;
-    const limit = behind + 1;
-    const positions = await (known === undefined
-      ? this.find<ListPosition>(query, { ...RANKED, sort: LIST_ORDER, skip: rank - behind, limit })
-      : this.findInRanges<ListPosition>(query, rangesBehind(justBefore(known.position)), limit, RANKED));
-    const before = positions[behind - BEFORE_PAGE];
-    if (before !== undefined && (known === undefined || behind > FAR_BEFORE_PAGE))
-      void this.learn(filter, { rank: rank - BEFORE_PAGE, position: before }, moment);
-    return positions[behind];
-  }
-
-  /** Unless something has happened since: whether it was counted nobody knows. */
-  private async learn(filter: ItemFilter, rank: Rank, moment: number): Promise<void> {
-    const isFollowed = await this.changes.catchUp();
-    if (isFollowed && this.changes.moment === moment) this.ranks.learn(filter, rank);
+    window: Window<ListPosition>,
+    deadline: number,
+  ): Promise<{ skip: number } | { after: ListPosition } | undefined> {
+    if ('after' in window || window.skip < MANY_TO_SKIP || !query.isCovered) return window;
+    const options = { projection: POSITION_FIELDS, sort: LIST_ORDER, skip: window.skip, limit: 1 };
+    const [start] = await this.find<ListPosition>(query, options, deadline);
+    return start && { after: justBefore(start) };
   }
 
   /** The list, read from whichever of its conditions the fewest items fulfil. */
-  private async queryOf(filter: ItemFilter): Promise<ListQuery> {
+  private async queryOf(filter: ItemFilter, deadline: number): Promise<ListQuery> {
     const lists = listsToReadFrom(filter);
-    return listQuery(lists.length === 1 ? lists[0] : await this.shortest(lists), filter);
+    return listQuery(lists.length === 1 ? lists[0] : await this.shortest(lists, deadline), filter);
   }
 
-  private async shortest(lists: [IndexedList, ...IndexedList[]]): Promise<IndexedList> {
-    const counts = await Promise.all(lists.map((list) => this.countOf(list)));
+  private async shortest(lists: [IndexedList, ...IndexedList[]], deadline: number): Promise<IndexedList> {
+    const counts = await Promise.all(lists.map((list) => this.countOf(list, deadline)));
     return lists[counts.indexOf(Math.min(...counts))] ?? lists[0];
   }
 
-  private async countOf({ hint, filter }: IndexedList): Promise<number> {
+  private async countOf({ hint, filter }: IndexedList, deadline: number): Promise<number> {
     const key = JSON.stringify(filter);
     const remembered = this.counts.get(key);
     if (remembered !== undefined) return remembered;
     const { collection } = this.database.models.items;
     const stages = [{ $match: filter }, { $limit: COUNTED }, { $count: 'count' }];
-    const [found] = await this.hinted(hint, (options) => collection.aggregate<{ count: number }>(stages, options));
+    const [found] = await this.hinted(
+      hint,
+      (options) => collection.aggregate<{ count: number }>(stages, options),
+      deadline,
+    );
     const count = found?.count ?? 0;
     this.counts.set(key, count);
     return count;
   }
 
-  /** The items behind a position: from there on in the index where it holds the list in one run, or range after range. */
-  private async findBehind(query: ListQuery, position: ListPosition, limit: number): Promise<RawItem[]> {
-    const bounds = boundsBehind(query, position);
-    const inRanges = async (): Promise<RawItem[]> => this.findInRanges(query, rangesBehind(position), limit, ITEMS);
-    return bounds === undefined ? inRanges() : this.find(query, { ...ITEMS, ...bounds, limit }, inRanges);
-  }
-
-  /** One range of the index after the other: as one `$or` they would all be read and sorted. */
-  private async findInRanges<Found>(
+  /** The items after a position, one range of the index after the other: as one `$or` they would all be read and sorted. */
+  private async findAfter(
     query: ListQuery,
-    ranges: ListRange[],
+    position: ListPosition,
     limit: number,
-    options: mongo.FindOptions,
-  ): Promise<Found[]> {
-    const found: Found[] = [];
-    for (const { filter, sort } of ranges) {
-      if (found.length === limit) break;
+    deadline: number,
+  ): Promise<RawItem[]> {
+    const found = new Map<string, RawItem>();
+    for (const { filter, sort } of rangesAfter(position)) {
+      if (found.size === limit) break;
       const range = { ...query, filter: { ...query.filter, ...filter } };
-      found.push(...(await this.find<Found>(range, { ...options, sort, limit: limit - found.length })));
+      const options = { ...RAW_ITEMS, sort, limit: limit - found.size };
+      // An item that moves from one range to another meanwhile is found in both.
+      for (const item of await this.find(range, options, deadline)) found.set(idOf(item), item);
     }
-    return found;
+    return [...found.values()];
   }
 
-  private async find<Found>(
+  private async find<Found = RawItem>(
     { hint, filter }: ListQuery,
     options: mongo.FindOptions & { limit: number },
-    withoutIndex?: () => Promise<Found[]>,
+    deadline: number,
   ): Promise<Found[]> {
     const { collection } = this.database.models.items;
     const inOneAnswer = { ...options, batchSize: options.limit };
     return this.hinted<Found>(
       hint,
-      (hinted) => collection.find<Found & mongo.Document>(filter, { ...inOneAnswer, ...hinted }),
-      withoutIndex,
+      (more) => collection.find<Found & mongo.Document>(filter, { ...inOneAnswer, ...more }),
+      deadline,
     );
   }
 
-  /** Reads from this index or, while it is missing, from whatever there is, in this way or in another. */
+  /** Reads from this index or, while it is missing, from whatever there is. */
   private async hinted<Found>(
     hint: IndexedList['hint'],
-    query: (options: { hint?: IndexedList['hint'] }) => mongo.AbstractCursor<Found>,
-    withoutIndex = async (): Promise<Found[]> => this.database.readAll(() => query({})),
+    query: (options: QueryLimits & { hint?: IndexedList['hint'] }) => mongo.AbstractCursor<Found>,
+    deadline: number,
   ): Promise<Found[]> {
     try {
-      return await this.database.readAll(() => query({ hint }));
+      return await this.database.readAll(deadline, (limits) => query({ hint, ...limits }));
     } catch (error) {
       if (!isIndexMissing(error)) throw error;
-      return withoutIndex();
+      return this.database.readAll(deadline, (limits) => query(limits));
     }
   }
+}
+
+/** The position after which the next page begins. Documents of other services may have none, and are no Items. */
+async function endOf(
+  items: readonly RawItem[],
+  readFromStart: (count: number) => Promise<RawItem[]>,
+): Promise<ListPosition | undefined> {
+  const last = positionsOf(items.slice(-1)).at(-1) ?? positionsOf(items).at(-1);
+  if (last !== undefined) return last;
+  for (let count = 2 * items.length; ; count *= 2) {
+    const found = await readFromStart(count);
+    const [next] = positionsOf(found);
+    if (next !== undefined) return justBefore(next);
+    if (found.length < count) return undefined;
+  }
+}
+
+function positionsOf(items: readonly RawItem[]): ListPosition[] {
+  return items.flatMap((item) => {
+    const { isBoosted, createdAt, ...numbers } = mongo.BSON.deserialize(item);
+    const [boostScore, publicId] = [numbers['boostScore'], numbers['publicId']].map(toNumber);
+    const isPlaced = typeof isBoosted === 'boolean' && createdAt instanceof Date && !Number.isNaN(createdAt.getTime());
+    return isPlaced && boostScore !== undefined && publicId !== undefined
+      ? [{ isBoosted, boostScore, createdAt, publicId }]
+      : [];
+  });
 }

@@ -1,6 +1,7 @@
 import type { Database } from './database.js';
 import type { ItemRecord } from './item-record.js';
 import { Memory } from './memory.js';
+import type { CategoryRecord } from './models.js';
 
 /** How long a title that was found may be answered from memory. */
 const REMEMBERED = { forMs: 60_000, count: 10_000 };
@@ -24,10 +25,18 @@ export class ReferenceRepository {
 
   constructor(private readonly database: Database) {}
 
-  /** The number of the category with this slug, or null. */
-  async findCategoryId(slug: string): Promise<number | null> {
-    const found = this.database.models.categories.findOne({ slug }, { _id: 1 }).lean();
-    return (await this.database.read(found))?._id ?? null;
+  /**
+   * Returns the number of the category with this slug, or null.
+   *
+   * @param deadline in ms of `performance.now()`
+   * @throws DatabaseTimeout at the deadline
+   */
+  async findCategoryId(slug: string, deadline: number): Promise<number | null> {
+    const { collection } = this.database.models.categories;
+    const [found] = await this.database.readAll(deadline, (limits) =>
+      collection.find<CategoryRecord>({ slug }, { projection: { _id: 1 }, limit: 1, ...limits }),
+    );
+    return found?._id ?? null;
   }
 
   /** The numbers of those of the categories that there are, by slug. */

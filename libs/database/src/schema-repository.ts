@@ -1,5 +1,6 @@
 import type { mongo } from 'mongoose';
 import type { Database } from './database.js';
+import { ITEM_VALIDATOR } from './item-validator.js';
 import { FORMER_ITEM_INDEXES, LIST_INDEXES } from './models.js';
 
 /** Names of indexes that `createIndexes` has yet to make. */
@@ -57,6 +58,21 @@ export class SchemaRepository {
     if (isMissing || (await items.exists({})) !== null) return isMissing;
     await items.collection.dropIndex(SEARCH_INDEX);
     return true;
+  }
+
+  /**
+   * Has MongoDB check each item that is written, by whomever, or has it check nothing. Items that do not conform already may
+   * still be updated. Does nothing where that is so already.
+   *
+   * @throws MongoServerError of code 13 when the user may not change the collection
+   */
+  async validateItems(isOn: boolean): Promise<void> {
+    const validator = isOn ? ITEM_VALIDATOR : {};
+    const { db } = this.database.connection;
+    const [items] = (await db?.listCollections({ name: 'items' }).toArray()) ?? [];
+    const present: unknown = (items as mongo.CollectionInfo | undefined)?.options?.validator ?? {};
+    if (JSON.stringify(present) === JSON.stringify(validator)) return;
+    await db?.command({ collMod: 'items', validator, validationLevel: 'moderate', validationAction: 'error' });
   }
 
   async missingIndexes(): Promise<MissingIndexes> {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mongo } from 'mongoose';
-import { DatabaseTimeout, type Database } from './database.js';
+import type { Database } from './database.js';
+import { DatabaseTimeout } from './deadline.js';
 import { DUPLICATE_KEY, DURABLY } from './insert-each.js';
 
 /** What a secret is for. */

@@ -25,6 +25,8 @@ export type CreatedItems = Map<string, CreatedItem | Error>;
 /** The id is taken, by an item that no majority has: nobody can tell yet whether it will stay. */
 const NOT_YET_STORED = 'the first insert of the item is not confirmed yet';
 
+const MALFORMED = 'the item is stored, and another service has made it something that is no Item';
+
 /** Times the numbers of a batch may turn out to be taken before creating is given up. */
 const MAX_TAKEN_NUMBERS = 3;
 
@@ -72,10 +74,15 @@ export class ItemCreator {
    * Those of the items that are stored, by id. Read from the majority: the first insert of an id may
    * have been seen by no other member of the replica set yet.
    */
-  async findCreated(ids: readonly string[]): Promise<Map<string, CreatedItem>> {
+  async findCreated(ids: readonly string[]): Promise<CreatedItems> {
     if (ids.length === 0) return new Map();
     const stored = await this.items.findStored(ids);
-    return new Map(stored.map((record) => [record._id.toHexString(), created(record)]));
+    return new Map(
+      stored.map(({ id, requestHash, item }) => [
+        id,
+        item === undefined ? new Error(MALFORMED) : { requestHash, item },
+      ]),
+    );
   }
 
   /** The record of each request, or why it cannot be made. */

@@ -25,6 +25,7 @@ describe('configuration', () => {
     expect(loadWorkerConfig(stores)).toMatchObject({ port: 3001, concurrency: 128 });
     expect(loadCliConfig(stores)).toMatchObject({
       maxItemBytes: 65_536,
+      validateWrites: true,
       isProduction: false,
       demoCatalogue: undefined,
     });

@@ -70,6 +70,7 @@ const settings = {
       .default('item-listing'),
     rule: '1 to 64 letters, digits, dots, dashes or underscores',
   },
+  VALIDATE_WRITES: { schema: z.enum(['on', 'off']).default('on'), rule: 'on or off' },
   DEMO_CATALOGUE: { schema: z.enum(['on', 'off']).optional(), rule: 'on or off' },
   LOG_LEVEL: { schema: z.enum(LOG_LEVELS).default('info'), rule: `one of ${LOG_LEVELS.join(', ')}` },
 } satisfies Record<string, Setting<unknown>>;
@@ -117,6 +118,8 @@ export interface WorkerConfig extends CommonConfig {
 
 export interface CliConfig {
   mongodbUri: string;
+  /** Whether MongoDB is to check the fields of items that are written. */
+  validateWrites: boolean;
   maxItemBytes: number;
   isProduction: boolean;
   /** Whether the demo catalogue was asked for; undefined when nothing was said. */
@@ -151,6 +154,7 @@ export function loadCliConfig(env = process.env): CliConfig {
   return {
     mongodbUri: read(env, 'MONGODB_URI'),
     maxItemBytes: read(env, 'MAX_ITEM_BYTES'),
+    validateWrites: read(env, 'VALIDATE_WRITES') === 'on',
     isProduction: env['NODE_ENV'] === 'production',
     demoCatalogue: read(env, 'DEMO_CATALOGUE'),
   };

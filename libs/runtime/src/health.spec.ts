@@ -1,3 +1,4 @@
+import { Registry } from 'prom-client';
 import { HealthController, type Readiness, type ReadinessCheck } from './health.js';
 
 const READY: Readiness = { status: 'ready', parts: {} };
@@ -19,7 +20,7 @@ function response(): { statusCode: number; setHeader: () => void; end: () => voi
 describe('HealthController', () => {
   it('shares one check among all who ask about readiness and metrics at a time', async () => {
     const readiness = new CountingCheck();
-    const controller = new HealthController(readiness);
+    const controller = new HealthController(readiness, new Registry());
     await Promise.all([controller.ready(response()), controller.ready(response()), controller.metrics(response())]);
     await controller.ready(response());
     expect(readiness.count).toBe(1);
@@ -27,7 +28,7 @@ describe('HealthController', () => {
 
   it('tells at once that the process is about to stop', async () => {
     const readiness = new CountingCheck();
-    const controller = new HealthController(readiness);
+    const controller = new HealthController(readiness, new Registry());
     const answer = response();
     await controller.ready(answer);
     expect(answer.statusCode).toBe(200);

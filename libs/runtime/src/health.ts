@@ -36,18 +36,20 @@ interface TextResponse {
 /** For orchestrators and Prometheus, on both processes: restart when not live, send no work when not ready. */
 @Controller()
 export class HealthController {
-  private readonly registry = new Registry();
-  private readonly partOk = new Gauge({
-    name: 'item_listing_part_ok',
-    help: '1 while this part of the process works, else 0',
-    labelNames: ['part'],
-    registers: [this.registry],
-  });
-
+  private readonly partOk: Gauge;
   private latest: { at: number; isDraining: boolean; result: Promise<Readiness> } | undefined;
 
-  constructor(@Inject(READINESS) private readonly readiness: ReadinessCheck) {
-    collectDefaultMetrics({ register: this.registry });
+  constructor(
+    @Inject(READINESS) private readonly readiness: ReadinessCheck,
+    @Inject(Registry) private readonly registry: Registry,
+  ) {
+    collectDefaultMetrics({ register: registry });
+    this.partOk = new Gauge({
+      name: 'item_listing_part_ok',
+      help: '1 while this part of the process works, else 0',
+      labelNames: ['part'],
+      registers: [registry],
+    });
   }
 
   @Get('health/live')

@@ -3,7 +3,7 @@ export interface Patience {
   /** In ms of `performance.now()`. */
   deadline: number;
   /** Settles when the result is not wanted any more. */
-  gone: Promise<unknown>;
+  gone?: Promise<unknown>;
 }
 
 /** Returned in place of the result of a task whose wait was over before its turn came. The task was not run. */
@@ -39,7 +39,7 @@ export class Limiter {
         resolve(false);
       };
       const timer = setTimeout(expire, deadline - performance.now());
-      void gone.then(expire);
+      void gone?.then(expire);
       this.waiting.add(start);
     });
   }

@@ -41,6 +41,11 @@ export const HEADERS = {
     required: true,
     schema: { type: 'string', const: 'no-store' },
   },
+  NextAfter: {
+    description: 'What to send as `after` for the next page; absent on the last one. Opaque.',
+    schema: { type: 'string', pattern: '^[\\w-]{1,200}$' },
+    example: 'u1ZCYQ4vWzEsImxpc3QiLGZhbHNlLDAsMTc2NDAwMDAwMDAwMCwxMDAzXQ',
+  },
   IdempotencyReplayed: {
     description: '`true` where the item was created by an earlier request with this Idempotency-Key, else absent.',
     schema: { type: 'string', const: 'true' },

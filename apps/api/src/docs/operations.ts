@@ -27,7 +27,7 @@ export const getAll = {
   responses: {
     200: {
       description: 'The items; `[]` when there are none.',
-      headers: headers(),
+      headers: headers({ 'Next-After': 'NextAfter' }),
       content: json(
         { type: 'array', maxItems: 100, items: schemaRef('Item') },
         { items: { value: [ITEM_EXAMPLE] }, none: { value: [] } },

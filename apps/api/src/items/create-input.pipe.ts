@@ -13,6 +13,7 @@ import { EventLoopTurns, type ApiConfig } from '@app/runtime';
 import { API_CONFIG } from '../api-config.js';
 import { Refusal } from '../orpc/refusal.js';
 
+const FIND_WITHIN_MS = 1800;
 /** Creates that are validated in one turn of the event loop: reads run in between. */
 const CREATES_A_TURN = 8;
 
@@ -46,7 +47,7 @@ export class CreateInputPipe implements PipeTransform<unknown, Promise<ValidCrea
   }
 
   private async findCategory(categoryId: string): Promise<number | null> {
-    return categoryNumber(categoryId) ?? this.references.findCategoryId(categoryId);
+    return categoryNumber(categoryId) ?? this.references.findCategoryId(categoryId, performance.now() + FIND_WITHIN_MS);
   }
 
   /** What else is wrong with an input that is refused anyway: not worth a 503 when MongoDB is away. */

@@ -1,5 +1,5 @@
 import type { CreateJob, SitelessItem } from '@app/contracts';
-import { toSitelessItem, type ItemRepository } from '@app/database';
+import type { ItemRepository } from '@app/database';
 import type { CreateQueue, HeldJob, ReplySubscriber } from '@app/queue';
 import type { ItemSize } from '@app/items';
 import { EXPIRED, Limiter, settledBy, settledWithin } from '@app/runtime';
@@ -45,6 +45,7 @@ const EARLY_FIND_MS = 1000;
 const LATE_FIND_MS = 100;
 const REFUSED: GatewayOutcome = { kind: 'refused', retryAfterS: 1 };
 const CONFLICT = { kind: 'conflict' } as const;
+const FAILED = { kind: 'failed' } as const;
 const UNKNOWN = { kind: 'unknown' } as const;
 
 /** Queues one create and waits for its outcome: the only producer of create jobs. */
@@ -139,8 +140,8 @@ export class CreateItemGateway {
     const found = await settledWithin(withinMs, this.items.findStored([id]));
     const [stored] = found ?? [];
     if (stored !== undefined) {
-      const item = toSitelessItem(stored, new Date());
-      return ifSame(isSame(stored.requestHash), { kind: 'created', item, isReplay: true });
+      const { item, requestHash } = stored;
+      return ifSame(isSame(requestHash), item === undefined ? FAILED : { kind: 'created', item, isReplay: true });
     }
     if (held === undefined) return { kind: 'no redis' };
     if (found === undefined) return { kind: 'no mongodb' };
@@ -164,7 +165,7 @@ export class CreateItemGateway {
   }
 }
 
-type Known = Extract<GatewayOutcome, { kind: 'created' | 'conflict' | 'unknown' }>;
+type Known = Extract<GatewayOutcome, { kind: 'created' | 'conflict' | 'failed' | 'unknown' }>;
 
 /** What there is under a key; a store that does not say so in time leaves it open. */
 type Earlier = Known | { kind: 'held' | 'unreadable'; held: HeldJob } | { kind: 'nothing' | 'no redis' | 'no mongodb' };
@@ -172,7 +173,7 @@ type Earlier = Known | { kind: 'held' | 'unreadable'; held: HeldJob } | { kind: 
 const NOTHING: Earlier = { kind: 'nothing' };
 
 function isOutcome(earlier: Earlier): earlier is Known {
-  return earlier.kind === 'created' || earlier.kind === 'conflict' || earlier.kind === 'unknown';
+  return 'isReplay' in earlier || [CONFLICT, FAILED, UNKNOWN].some(({ kind }) => kind === earlier.kind);
 }
 
 /** Returns what is there, unless another request made it, or one that only a later version can compare. */

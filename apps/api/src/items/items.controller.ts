@@ -1,5 +1,5 @@
-import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
-import { answer, type ApiResponse } from '../orpc/answer.js';
+import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { answer, ApiRequest, type ApiResponse } from '../orpc/answer.js';
 import type { Json } from '../orpc/json.js';
 import { CreateInputPipe, type ValidCreate } from './create-input.pipe.js';
 import { idempotencyKeyOf } from './idempotency-key.js';
@@ -14,14 +14,16 @@ export class ItemsController {
 
   @Post('getAll')
   @HttpCode(200)
-  async getAll(@Body() input: GetAllDto): Promise<Json> {
-    return this.items.getAll(input);
+  async getAll(@Body() input: GetAllDto, @Res({ passthrough: true }) response: ApiResponse): Promise<Json> {
+    const { items, nextAfter } = await this.items.getAll(input, response.req.receivedAt);
+    if (nextAfter !== undefined) response.setHeader('Next-After', nextAfter);
+    return items;
   }
 
   @Post('getById')
   @HttpCode(200)
-  async getById(@Body() input: GetByIdDto): Promise<Json> {
-    return this.items.getById(input);
+  async getById(@Body() input: GetByIdDto, @Req() request: ApiRequest): Promise<Json> {
+    return this.items.getById(input, request.receivedAt);
   }
 
   @Post('create')

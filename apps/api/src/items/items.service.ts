@@ -10,16 +10,16 @@ import {
 } from '@app/contracts';
 import {
   ItemRepository,
+  MalformedItem,
   newMongoId,
   ReferenceRepository,
   itemJson,
   itemsJson,
   SecretRepository,
-  SharedReads,
+  SingleFlight,
   type ItemFilter,
+  type ItemPage,
   type ItemView,
-  type RawItem,
-  type Window,
 } from '@app/database';
 import { isSameRequest, itemIdOf, queryTerms, requestHash } from '@app/items';
 import type { ApiConfig } from '@app/runtime';
@@ -28,6 +28,7 @@ import { Json } from '../orpc/json.js';
 import { Refusal, type RefusalDetails } from '../orpc/refusal.js';
 import { CreateItemGateway } from './create-item.gateway.js';
 import type { ValidCreate } from './create-input.pipe.js';
+import { MalformedItems } from './malformed-items.js';
 import type { Preferences } from './prefer.js';
 
 /** Until authentication exists every caller is the same one. */
@@ -35,6 +36,9 @@ const ANONYMOUS = 'anonymous';
 
 /** Even a create that is not to be waited for gets so long to be queued. */
 const QUEUE_WITHIN_MS = 200;
+/** A read gets 2 s from the arrival of its request, less the time that answering takes. */
+const READ_WITHIN_MS = 1800;
+const NO_SUCH_ITEM = new Refusal('NOT_FOUND', { message: 'No such item' });
 
 /** What a create brings along beside its input. */
 export interface CreateCall {
@@ -48,47 +52,75 @@ export interface CreateCall {
   gone: Promise<void>;
 }
 
+/** A page, and the cursor after which the next one begins, if there is one. */
+export interface ListAnswer {
+  items: Json;
+  nextAfter: string | undefined;
+}
+
 export type CreateAnswer = { kind: 'created'; item: Item; isReplay: boolean } | { kind: 'queued'; id: string };
 
 @Injectable()
 export class ItemsService {
-  /** Many look at the same page at the same moment, most of all at the first. */
-  private readonly pages = new SharedReads<Json>();
+  /** Many clients ask for the same page at the same moment, most of all for the first. */
+  private readonly pages = new SingleFlight<ListAnswer>();
+  private readonly onMalformed: (error: MalformedItem) => void;
 
   constructor(
     private readonly items: ItemRepository,
     private readonly references: ReferenceRepository,
     private readonly gateway: CreateItemGateway,
     private readonly secrets: SecretRepository,
+    malformed: MalformedItems,
     @Inject(API_CONFIG) private readonly config: ApiConfig,
-  ) {}
-
-  /** One page of a list, or of a user's favourites, serialized. */
-  getAll(input: GetAllInput): Promise<Json> {
-    return this.pages.ask(
-      JSON.stringify(input),
-      async () => new Json(itemsJson(await this.findPage(input), this.view())),
-    );
+  ) {
+    this.onMalformed = (error) => {
+      malformed.report(error);
+    };
   }
 
-  private async findPage(input: GetAllInput): Promise<RawItem[]> {
-    const filter = await this.filterOf(input);
-    if (filter === undefined) return [];
-    const { userId } = input;
-    return userId === undefined
-      ? this.items.findPage(filter, await this.windowOf(input, (id) => this.items.findListPosition(id)))
-      : this.items.findFavouritesPage(
-          userId,
-          filter,
-          await this.windowOf(input, (id) => this.items.findFavouritePosition(userId, id)),
-        );
+  /**
+   * Returns one page of a list, or of a user's favourites, serialized.
+   *
+   * @param receivedAt in ms of `performance.now()`
+   * @throws Refusal BAD_REQUEST when `after` is no place in the list
+   */
+  getAll(input: GetAllInput, receivedAt: number): Promise<ListAnswer> {
+    return this.pages.load(JSON.stringify(input), receivedAt + READ_WITHIN_MS, async (deadline) => {
+      const { items, nextAfter } = await this.findPage(input, deadline);
+      return { items: new Json(itemsJson(items, this.view(), this.onMalformed)), nextAfter };
+    });
   }
 
-  /** @throws Refusal NOT_FOUND */
-  async getById({ id }: GetByIdInput): Promise<Json> {
-    const found = isItemId(id) ? await this.items.findById(id) : undefined;
-    if (found === undefined) throw new Refusal('NOT_FOUND', { message: 'No such item' });
-    return new Json(itemJson(found, this.view()));
+  private async findPage(input: GetAllInput, deadline: number): Promise<ItemPage> {
+    const filter = await this.filterOf(input, deadline);
+    if (filter === undefined) return { items: [], nextAfter: undefined };
+    const { userId, page: number = DEFAULT_PAGE, pageSize: limit = DEFAULT_PAGE_SIZE, after } = input;
+    const request = after === undefined ? { limit, skip: (number - 1) * limit } : { limit, after };
+    const page = await (userId === undefined
+      ? this.items.findPage(filter, request, deadline)
+      : this.items.findFavouritesPage(userId, filter, request, deadline));
+    if (page === undefined) throw Refusal.input([{ path: ['after'], message: 'No such place in this list' }]);
+    return page;
+  }
+
+  /**
+   * Returns an item, serialized.
+   *
+   * @param receivedAt in ms of `performance.now()`
+   * @throws Refusal NOT_FOUND
+   */
+  async getById({ id }: GetByIdInput, receivedAt: number): Promise<Json> {
+    const isId = ItemIdSchema.safeParse(id).success;
+    const found = isId ? await this.items.findById(id, receivedAt + READ_WITHIN_MS) : undefined;
+    if (found === undefined) throw NO_SUCH_ITEM;
+    try {
+      return new Json(itemJson(found, this.view()));
+    } catch (error) {
+      if (!(error instanceof MalformedItem)) throw error;
+      this.onMalformed(error);
+      throw NO_SUCH_ITEM;
+    }
   }
 
   /** Creates an item through the queue and answers it once it is stored, or once it is queued if that will do. */
@@ -145,22 +177,12 @@ export class ItemsService {
   }
 
   /** Undefined when there is no such category. */
-  private async filterOf(input: GetAllInput): Promise<ItemFilter | undefined> {
+  private async filterOf(input: GetAllInput, deadline: number): Promise<ItemFilter | undefined> {
     const { search = '', status, categoryId: category } = input;
     const filter: ItemFilter = { terms: queryTerms(search), status: status === 'all' ? undefined : status };
     if (category === undefined) return filter;
-    const categoryId = categoryNumber(category) ?? (await this.references.findCategoryId(category));
+    const categoryId = categoryNumber(category) ?? (await this.references.findCategoryId(category, deadline));
     return categoryId === null ? undefined : { ...filter, categoryId };
-  }
-
-  private async windowOf<Position>(
-    { page = DEFAULT_PAGE, pageSize: limit = DEFAULT_PAGE_SIZE, after }: GetAllInput,
-    find: (id: string) => Promise<Position | null>,
-  ): Promise<Window<Position>> {
-    if (after === undefined) return { limit, skip: (page - 1) * limit };
-    const position = isItemId(after) ? await find(after) : null;
-    if (position === null) throw Refusal.input([{ path: ['after'], message: 'No such item in this list' }]);
-    return { limit, after: position };
   }
 
   private view(): ItemView {
@@ -176,8 +198,4 @@ function unknownOutcome(id: string, isKeyed: boolean): RefusalDetails {
     data,
     headers: { 'Retry-After': '1' },
   };
-}
-
-function isItemId(id: string): boolean {
-  return ItemIdSchema.safeParse(id).success;
 }

@@ -1,5 +1,5 @@
 import type { CreateOutcome } from '@app/contracts';
-import { toSitelessItem, type ItemRepository } from '@app/database';
+import type { ItemRepository } from '@app/database';
 import type { ItemSize } from '@app/items';
 import type { CreateQueue, NewJob } from '@app/queue';
 
@@ -146,11 +146,8 @@ export class PendingCreates {
   }
 
   private async lookUpStored(ids: string[]): Promise<void> {
-    const now = new Date();
-    for (const record of await this.items.findStored(ids)) {
-      const item = toSitelessItem(record, now);
-      this.settle(item.id, { kind: 'created', item, requestHash: record.requestHash });
-    }
+    for (const { id, requestHash, item } of await this.items.findStored(ids))
+      this.settle(id, item === undefined ? { kind: 'failed' } : { kind: 'created', item, requestHash });
   }
 
   /** Settles those that have failed; returns those that Redis has lost or never confirmed. */

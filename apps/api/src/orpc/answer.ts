@@ -16,6 +16,8 @@ export interface Client {
 export class ApiRequest extends IncomingMessage {
   /** When its head arrived, in ms of `performance.now()`: deadlines count from here. */
   readonly arrivedAt = performance.now();
+  /** When its body had been read, in ms of `performance.now()`. */
+  receivedAt = this.arrivedAt;
   /** The id that all log lines about this request carry. */
   requestId = '';
   /** The parsed input, without its envelope. */

@@ -2,7 +2,7 @@ import cors from 'cors';
 import type { ApiResponse } from './answer.js';
 
 /** What pages of other origins may read beside the body. */
-const EXPOSED = ['X-Request-Id', 'Idempotency-Replayed', 'Preference-Applied', 'Retry-After', 'Allow'];
+const EXPOSED = ['X-Request-Id', 'Next-After', 'Idempotency-Replayed', 'Preference-Applied', 'Retry-After', 'Allow'];
 /** Browsers do not believe it for longer. */
 const MAX_AGE_S = 7200;
 

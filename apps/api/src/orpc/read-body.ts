@@ -43,6 +43,7 @@ export function readBody(
     .on('end', () => {
       try {
         response.client?.hold(0);
+        request.receivedAt = performance.now();
         take(body.length === 0 && request.headers['content-type'] === undefined ? {} : parse(body.take()));
       } catch (error) {
         giveUp(error);

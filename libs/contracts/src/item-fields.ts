@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { ItemSchema, type SitelessItem } from './item.js';
+
+/** The kind of value that a field of an item has in JSON; a `time` is a string. */
+export type FieldKind = 'string' | 'number' | 'integer' | 'boolean' | 'time' | 'strings' | 'values';
+
+/** A field of an item, as {@link ItemSchema} declares it. */
+export interface ItemField {
+  name: keyof SitelessItem;
+  kind: FieldKind;
+  isNullable: boolean;
+  /** The only values that it may have, if they are few. */
+  values?: readonly string[];
+  /** The least number that it may be. */
+  minimum?: number;
+}
+
+/** What is used of a JSON schema. */
+interface JsonSchema {
+  type?: string | string[];
+  format?: string;
+  enum?: string[];
+  minimum?: number;
+  items?: JsonSchema;
+  anyOf?: JsonSchema[];
+}
+
+/** The stored fields of an item, in the order in which they are answered: all but `url`. */
+export const ITEM_FIELDS: readonly ItemField[] = Object.entries(z.toJSONSchema(ItemSchema).properties ?? {})
+  .filter(([name]) => name !== 'url')
+  .map(([name, schema]) => toField(name as keyof SitelessItem, schema as JsonSchema));
+
+function toField(name: keyof SitelessItem, { anyOf, ...schema }: JsonSchema): ItemField {
+  const types = (anyOf ?? [schema]).map(({ type }) => type).flat();
+  const value = anyOf?.find(({ type }) => type !== 'null') ?? schema;
+  const [type] = types.filter((type) => type !== 'null');
+  return {
+    name,
+    kind: kindOf(value, type),
+    isNullable: types.includes('null'),
+    ...(value.enum === undefined ? {} : { values: value.enum }),
+    ...(value.minimum === undefined || value.minimum === Number.MIN_SAFE_INTEGER ? {} : { minimum: value.minimum }),
+  };
+}
+
+function kindOf({ format, items }: JsonSchema, type: string | undefined): FieldKind {
+  if (type === 'array') return items?.type === 'string' ? 'strings' : 'values';
+  return format === 'date-time' ? 'time' : (type as FieldKind);
+}

@@ -1,0 +1,78 @@
+import { before, DatabaseTimeout } from './deadline.js';
+
+/** A key that is to be read. */
+interface Entry<T> {
+  /** The latest of those who wait for it. */
+  deadline: number;
+  found: Promise<T | undefined>;
+  resolve: (value: T | undefined) => void;
+  reject: (error: unknown) => void;
+}
+
+/** Batches that are read at the same time; meanwhile the next one is collected. */
+const BATCHES_AT_ONCE = 2;
+/** All keys of a batch fail with it. */
+const KEYS_PER_BATCH = 100;
+
+/** Reads the values of many keys with one query: those that are asked for at the same moment, or while others are read. */
+export class BatchLoader<T> {
+  private readonly waiting = new Map<string, Entry<T>>();
+  private underWay = 0;
+
+  /** @param readMany returns what there is under these keys by a deadline */
+  constructor(private readonly readMany: (keys: readonly string[], deadline: number) => Promise<Map<string, T>>) {}
+
+  /**
+   * Returns what there is under the key, read after this call.
+   *
+   * @param deadline in ms of `performance.now()`; a read that has not begun by then never does
+   * @throws DatabaseTimeout at the deadline, or what reading its batch throws
+   */
+  load(key: string, deadline: number): Promise<T | undefined> {
+    const entry = this.waiting.get(key) ?? newEntry<T>();
+    entry.deadline = Math.max(entry.deadline, deadline);
+    this.waiting.set(key, entry);
+    if (this.waiting.size === 1) {
+      setImmediate(() => {
+        this.begin();
+      });
+    }
+    return before(deadline, entry.found);
+  }
+
+  private begin(): void {
+    for (const [key, { deadline, reject }] of this.waiting) {
+      if (deadline > performance.now()) break;
+      this.waiting.delete(key);
+      reject(new DatabaseTimeout('not read in time'));
+    }
+    while (this.underWay < BATCHES_AT_ONCE && this.waiting.size > 0) {
+      const batch = [...this.waiting].slice(0, KEYS_PER_BATCH);
+      for (const [key] of batch) this.waiting.delete(key);
+      this.underWay++;
+      void this.read(batch).finally(() => {
+        this.underWay--;
+        this.begin();
+      });
+    }
+  }
+
+  private async read(batch: [string, Entry<T>][]): Promise<void> {
+    const deadline = Math.max(...batch.map(([, entry]) => entry.deadline));
+    try {
+      const found = await this.readMany(
+        batch.map(([key]) => key),
+        deadline,
+      );
+      for (const [key, { resolve }] of batch) resolve(found.get(key));
+    } catch (error) {
+      for (const [, { reject }] of batch) reject(error);
+    }
+  }
+}
+
+function newEntry<T>(): Entry<T> {
+  const entry: Partial<Entry<T>> = { deadline: -Infinity };
+  entry.found = new Promise((resolve, reject) => Object.assign(entry, { resolve, reject }));
+  return entry as Entry<T>;
+}

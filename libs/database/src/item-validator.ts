@@ -1,0 +1,35 @@
+import { ITEM_FIELDS, type FieldKind, type ItemField } from '@app/contracts';
+
+/** The BSON type in which a field is to be written (https://www.mongodb.com/docs/manual/reference/operator/query/type/). */
+const SCHEMAS: Record<FieldKind, Record<string, unknown>> = {
+  string: { bsonType: 'string' },
+  number: { bsonType: 'number' },
+  integer: { bsonType: 'number', multipleOf: 1 },
+  boolean: { bsonType: 'bool' },
+  time: { bsonType: 'date' },
+  strings: { bsonType: 'array', items: { bsonType: 'string' } },
+  values: { bsonType: 'array' },
+};
+
+/** What MongoDB checks of each item that is written, by whomever: the fields of `ItemSchema` and their types. */
+export const ITEM_VALIDATOR = {
+  $jsonSchema: {
+    bsonType: 'object',
+    required: ITEM_FIELDS.filter(({ isNullable }) => !isNullable).map(storedName),
+    properties: Object.fromEntries(ITEM_FIELDS.map((field) => [storedName(field), schemaOf(field)])),
+  },
+};
+
+function storedName({ name }: ItemField): string {
+  return name === 'id' ? '_id' : name;
+}
+
+function schemaOf({ name, kind, isNullable, values, minimum }: ItemField): object {
+  if (name === 'id') return { bsonType: 'objectId' };
+  if (isNullable) return { anyOf: [SCHEMAS[kind], { bsonType: 'null' }] };
+  return {
+    ...SCHEMAS[kind],
+    ...(values === undefined ? {} : { enum: values }),
+    ...(minimum === undefined ? {} : { minimum }),
+  };
+}

@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import { ItemIdSchema } from '@app/contracts';
+import type { mongo } from 'mongoose';
+import type { ListPosition } from './list-query.js';
+import { mongoId } from './mongo-id.js';
+
+/** An item's place among a user's favourites. */
+export interface FavouritePosition {
+  itemId: mongo.ObjectId;
+  createdAt: Date;
+}
+
+/** How a kind of list writes a position into its cursors, and reads it again. */
+export interface CursorKind<Position> {
+  name: string;
+  toValues: (position: Position) => unknown[];
+  /** Returns undefined when the values are none of a position. */
+  fromValues: (values: unknown[]) => Position | undefined;
+}
+
+/** Cursors of lists. */
+export const LIST_CURSOR: CursorKind<ListPosition> = {
+  name: 'list',
+  toValues: ({ isBoosted, boostScore, createdAt, publicId }) => [isBoosted, boostScore, createdAt.getTime(), publicId],
+  fromValues: ([isBoosted, boostScore, createdAt, publicId]) =>
+    typeof isBoosted === 'boolean' && isNumber(boostScore) && isTime(createdAt) && isNumber(publicId)
+      ? { isBoosted, boostScore, createdAt: new Date(createdAt), publicId }
+      : undefined,
+};
+
+/** Cursors of favourites. */
+export const FAVOURITES_CURSOR: CursorKind<FavouritePosition> = {
+  name: 'favourites',
+  toValues: ({ itemId, createdAt }) => [itemId.toHexString(), createdAt.getTime()],
+  fromValues: ([itemId, createdAt]) =>
+    ItemIdSchema.safeParse(itemId).success && isTime(createdAt)
+      ? { itemId: mongoId(itemId as string), createdAt: new Date(createdAt) }
+      : undefined,
+};
+
+/** The form of cursors; one of another version is refused. */
+const VERSION = 1;
+const CHECKSUM_BYTES = 6;
+const MAX_LENGTH = 200;
+
+/** Returns a cursor: a position, its kind and a checksum in base64url. It is no secret and needs no signature. */
+export function encodeCursor<Position>({ name, toValues }: CursorKind<Position>, position: Position): string {
+  const payload = Buffer.from(JSON.stringify([VERSION, name, ...toValues(position)]));
+  return Buffer.concat([checksum(payload), payload]).toString('base64url');
+}
+
+/** Returns the position of a cursor, or undefined when the text is no cursor of this kind, exactly as it was sent. */
+export function decodeCursor<Position>(kind: CursorKind<Position>, cursor: string): Position | undefined {
+  const bytes = Buffer.from(cursor.slice(0, MAX_LENGTH), 'base64url');
+  const payload = bytes.subarray(CHECKSUM_BYTES);
+  if (!checksum(payload).equals(bytes.subarray(0, CHECKSUM_BYTES)) || bytes.toString('base64url') !== cursor)
+    return undefined;
+  const [version, name, ...values] = parse(payload);
+  return version === VERSION && name === kind.name ? kind.fromValues(values) : undefined;
+}
+
+/** Anyone can make a checksum. */
+function parse(payload: Buffer): unknown[] {
+  try {
+    return [JSON.parse(payload.toString())].flat() as unknown[];
+  } catch {
+    return [];
+  }
+}
+
+function checksum(payload: Buffer): Buffer {
+  return createHash('sha256').update(payload).digest().subarray(0, CHECKSUM_BYTES);
+}
+
+function isNumber(value: unknown): value is number {
+  return Number.isFinite(value);
+}
+
+/** Milliseconds since 1970 that a Date can hold. */
+function isTime(value: unknown): value is number {
+  return isNumber(value) && !Number.isNaN(new Date(value).getTime());
+}

@@ -1,0 +1,72 @@
+import { DatabaseTimeout } from './deadline.js';
+import { SingleFlight } from './single-flight.js';
+
+describe('a single flight', () => {
+  let flights: SingleFlight<number>;
+  let reads: { deadline: number; answer: (value: number) => void; fail: (error: Error) => void }[];
+  beforeEach(() => {
+    flights = new SingleFlight();
+    reads = [];
+  });
+
+  const load = (key = 'a', withinMs = 10_000): Promise<number> =>
+    flights.load(
+      key,
+      performance.now() + withinMs,
+      (deadline) => new Promise((answer, fail) => reads.push({ deadline, answer, fail })),
+    );
+  const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+  it('never returns the result of a read that began before the call', async () => {
+    const first = load();
+    const [second, third] = [load(), load()];
+    expect(reads).toHaveLength(1);
+    reads[0]?.answer(1);
+    expect(await first).toBe(1);
+    await nextTurn();
+    const fourth = load();
+    expect(reads).toHaveLength(2);
+    reads[1]?.answer(2);
+    expect(await Promise.all([second, third])).toEqual([2, 2]);
+    await nextTurn();
+    reads[2]?.answer(3);
+    expect(await fourth).toBe(3);
+  });
+
+  it('reads each key by itself', async () => {
+    const [one, other] = [load('a'), load('b')];
+    reads[1]?.answer(2);
+    expect(await other).toBe(2);
+    reads[0]?.answer(1);
+    expect(await one).toBe(1);
+  });
+
+  it('begins again once the last read is over', async () => {
+    for (const value of [1, 2]) {
+      const read = load();
+      reads.at(-1)?.answer(value);
+      expect(await read).toBe(value);
+    }
+  });
+
+  it('reads again for those who waited for a read that failed', async () => {
+    const [first, second] = [load(), load()];
+    reads[0]?.fail(new Error('away'));
+    await expect(first).rejects.toThrow('away');
+    await nextTurn();
+    reads[1]?.answer(2);
+    expect(await second).toBe(2);
+  });
+
+  it('fails each caller at its own deadline, and reads on for the others', async () => {
+    void load();
+    const early = load('a', 20);
+    const late = load('a', 10_000);
+    await expect(early).rejects.toThrow(DatabaseTimeout);
+    reads[0]?.answer(1);
+    await nextTurn();
+    expect((reads[1]?.deadline ?? 0) - performance.now()).toBeGreaterThan(5000);
+    reads[1]?.answer(2);
+    expect(await late).toBe(2);
+  });
+});

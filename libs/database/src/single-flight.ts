@@ -1,0 +1,41 @@
+import { before } from './deadline.js';
+
+interface Flight<T> {
+  underWay: Promise<T>;
+  /** The read that begins when that is over, for those who have asked meanwhile, and the latest of their deadlines. */
+  next?: { result: Promise<T>; deadline: number };
+}
+
+/** Coalesces concurrent reads of the same key. A caller never gets a result older than its request. */
+export class SingleFlight<T> {
+  private readonly flights = new Map<string, Flight<T>>();
+
+  /**
+   * Returns what `read` returns, begun by this caller or by another one with the same key.
+   *
+   * @param deadline in ms of `performance.now()`
+   * @throws DatabaseTimeout at the deadline, or what the read throws
+   */
+  load(key: string, deadline: number, read: (deadline: number) => Promise<T>): Promise<T> {
+    const flight = this.flights.get(key);
+    if (flight === undefined) return before(deadline, this.begin(key, read(deadline)));
+    const next = (flight.next ??= { result: this.after(flight, key, read), deadline });
+    next.deadline = Math.max(next.deadline, deadline);
+    return before(deadline, next.result);
+  }
+
+  private async after(flight: Flight<T>, key: string, read: (deadline: number) => Promise<T>): Promise<T> {
+    await flight.underWay.catch(() => undefined);
+    return this.begin(key, read(flight.next?.deadline ?? 0));
+  }
+
+  private begin(key: string, underWay: Promise<T>): Promise<T> {
+    const flight: Flight<T> = { underWay };
+    this.flights.set(key, flight);
+    const end = (): void => {
+      if (flight.next === undefined) this.flights.delete(key);
+    };
+    underWay.then(end, end);
+    return underWay;
+  }
+}
