@@ -3,6 +3,7 @@ import { randomIds } from './prepared.mjs';
 const PAGES = 20;
 const PAGE_SIZE = 50;
 const SHORT_PAGE = 20;
+const FAVOURITES = 5000;
 
 /**
  * Requests that are drawn at random, and what is asked of the service's rate of answers against that of a peer.
@@ -44,6 +45,12 @@ export async function readGroups(db, ids) {
       inputs: await fullFilters(db),
       against: { direct: { must: 1.5, aim: 2.5 } },
     },
+    {
+      figure: `getAll/s, favourites of a user with ${FAVOURITES.toLocaleString('en')}, pages 1–${PAGES} of ${PAGE_SIZE}`,
+      operation: 'getAll',
+      inputs: await favouritePages(db),
+      against: { direct: { must: 1, aim: 2 } },
+    },
   ];
 }
 
@@ -60,4 +67,18 @@ async function fullFilters(db) {
     status,
     pageSize: SHORT_PAGE,
   }));
+}
+
+/** Pages of a user who has favourited items all over the catalogue. */
+async function favouritePages(db) {
+  const userId = 'reader';
+  const items = await db
+    .collection('items')
+    .aggregate([{ $sample: { size: FAVOURITES } }, { $project: { _id: 1 } }])
+    .toArray();
+  const ids = new Map(items.map(({ _id }) => [_id.toHexString(), _id]));
+  const favourites = [...ids.values()].map((itemId, n) => ({ userId, itemId, createdAt: new Date(n * 1000) }));
+  await db.collection('favourites').deleteMany({ userId });
+  await db.collection('favourites').insertMany(favourites);
+  return Array.from({ length: PAGES }, (_, index) => ({ userId, page: index + 1, pageSize: PAGE_SIZE }));
 }

@@ -16,6 +16,7 @@ import {
   settings,
   toItem,
   toRecord,
+  type PageOptions,
   type References,
 } from './items.js';
 
@@ -23,6 +24,7 @@ class CreateItemDto extends createZodDto(CreateItemInputSchema) {}
 class GetAllDto extends createZodDto(GetAllInputSchema) {}
 class GetByIdDto extends createZodDto(GetByIdInputSchema) {}
 
+const NEWEST_FIRST = { createdAt: -1, itemId: -1 } as const;
 const MODELS = Symbol('Models');
 const REFERENCES = Symbol('References');
 
@@ -50,8 +52,25 @@ class ItemsService {
 
   async getAll(input: GetAllDto): Promise<Item[]> {
     const { filter, options } = pageQuery(input);
+    if (input.userId !== undefined) return this.getFavourites(input.userId, filter, options);
     const items = await this.models.items.find(filter, ANSWERED, options).lean();
     return items.map(toItem);
+  }
+
+  /** The ids first, then those that match, then the page. */
+  private async getFavourites(userId: string, filter: object, { skip, limit }: PageOptions): Promise<Item[]> {
+    const favourites = await this.models.favourites
+      .find({ userId }, { itemId: 1 })
+      .sort(NEWEST_FIRST)
+      .limit(5000)
+      .lean();
+    const ids = favourites.map(({ itemId }) => itemId);
+    const matching = await this.models.items.find({ ...filter, _id: { $in: ids } }, { _id: 1 }).lean();
+    const listed = new Set(matching.map(({ _id }) => String(_id)));
+    const page = ids.filter((id) => listed.has(String(id))).slice(skip, skip + limit);
+    const items = await this.models.items.find({ _id: { $in: page } }, ANSWERED).lean();
+    const byId = new Map(items.map((item) => [String(item._id), toItem(item)]));
+    return page.flatMap((id) => byId.get(String(id)) ?? []);
   }
 }
 

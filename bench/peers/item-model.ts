@@ -52,10 +52,21 @@ const itemSchema = new Schema<PeerRecord>(
 export function createModels(connection: Connection) {
   return {
     items: connection.model('Item', itemSchema),
+    favourites: connection.model(
+      'Favourite',
+      new Schema<Favourite>({ userId: String, itemId: Schema.Types.ObjectId, createdAt: Date }, { autoIndex: false }),
+      'favourites',
+    ),
     counters: connection.model('Counter', new Schema<Counter>({ _id: String, value: Number }), 'counters'),
   };
 }
 export type Models = ReturnType<typeof createModels>;
+
+interface Favourite {
+  userId: string;
+  itemId: Types.ObjectId;
+  createdAt: Date;
+}
 
 export interface Counter {
   _id: string;

@@ -92,10 +92,16 @@ export const ANSWERED = { requestHash: 0, searchTerms: 0, searchVersion: 0 } as 
 /** The order of every list, as the service has it. */
 const ORDER = { isBoosted: -1, boostScore: -1, createdAt: -1, publicId: -1 } as const;
 
+export interface PageOptions {
+  sort: typeof ORDER;
+  skip: number;
+  limit: number;
+}
+
 /** What a list is asked for, of the driver as of mongoose. */
 interface PageQuery {
   filter: { isVisible: true; status: ItemStatus | { $in: ItemStatus[] }; categoryId?: number };
-  options: { sort: typeof ORDER; skip: number; limit: number };
+  options: PageOptions;
 }
 
 /** One page of a list. All statuses go by name, so that the service's index, which begins with them, serves it in order. */
