@@ -48,9 +48,12 @@ export const LIST_INDEXES = {
 } as const;
 
 /** Names of indexes that earlier versions made and nothing reads any more. */
-export const FORMER_ITEM_INDEXES = ['status_1', 'categoryId_1_status_1', 'searchTerms_1'].map(
-  (start) => `${start}_isBoosted_-1_boostScore_-1_createdAt_-1_publicId_-1`,
-);
+export const FORMER_ITEM_INDEXES = [
+  'slug_1',
+  ...['status_1', 'categoryId_1_status_1', 'searchTerms_1'].map(
+    (start) => `${start}_isBoosted_-1_boostScore_-1_createdAt_-1_publicId_-1`,
+  ),
+];
 
 const options = { versionKey: false, autoIndex: false, autoCreate: false, minimize: false } as const;
 const required = true;
@@ -99,7 +102,6 @@ const itemSchema = new Schema<ItemRecord>(
 );
 
 itemSchema.index({ publicId: 1 }, { unique: true });
-itemSchema.index({ slug: 1 }, { unique: true });
 // Lists never show a hidden item, so their indexes hold none: every key they read is an answer.
 const shown = { partialFilterExpression: { isVisible: true } };
 itemSchema.index(LIST_INDEXES.all, shown);
