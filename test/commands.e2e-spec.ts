@@ -43,7 +43,8 @@ describe('commands', () => {
         (await collection.listIndexes().toArray()).map(({ name }) => String(name));
       const others = ['someone_1', ...(await command('setup').then(namesOfAll))];
       const former = [{ status: 1 }, { categoryId: 1, status: 1 }, { searchTerms: 1 }];
-      for (const fields of former) await collection.createIndex({ ...fields, ...order }, {}, {});
+      const search = { searchTerms: 1, isVisible: 1, status: 1 } as const;
+      for (const fields of [...former, search]) await collection.createIndex({ ...fields, ...order }, {}, {});
       await collection.createIndex({ slug: 1 }, { unique: true }, {});
       await collection.createIndex({ someone: 1 }, {}, {});
       expect(await command('setup')).toContain('removed those of earlier versions');

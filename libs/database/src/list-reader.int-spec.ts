@@ -43,7 +43,7 @@ const IN_ONE_RUN: ItemFilter[] = [
   {},
   { status: 'available' },
   { status: 'available', categoryId: 1 },
-  { status: 'available', terms: ['bike'] },
+  { terms: ['bike'] },
 ];
 
 describe('pages far into a list', () => {

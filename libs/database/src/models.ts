@@ -38,19 +38,20 @@ export const LIST_ORDER = { isBoosted: -1, boostScore: -1, createdAt: -1, public
 
 /**
  * What lists are read from. `isVisible`, although they hold visible items only, lets MongoDB count and skip by keys alone:
- * what is only the condition of a partial index it looks up in each document.
+ * what is only the condition of a partial index it looks up in each document. The index of search has no status: another
+ * service that changes one would rewrite each of the item's keys.
  */
 export const LIST_INDEXES = {
   all: { isVisible: 1, ...LIST_ORDER },
   status: { isVisible: 1, status: 1, ...LIST_ORDER },
   category: { categoryId: 1, isVisible: 1, status: 1, ...LIST_ORDER },
-  search: { searchTerms: 1, isVisible: 1, status: 1, ...LIST_ORDER },
+  search: { searchTerms: 1, isVisible: 1, ...LIST_ORDER },
 } as const;
 
 /** Names of indexes that earlier versions made and nothing reads any more. */
 export const FORMER_ITEM_INDEXES = [
   'slug_1',
-  ...['status_1', 'categoryId_1_status_1', 'searchTerms_1'].map(
+  ...['status_1', 'categoryId_1_status_1', 'searchTerms_1', 'searchTerms_1_isVisible_1_status_1'].map(
     (start) => `${start}_isBoosted_-1_boostScore_-1_createdAt_-1_publicId_-1`,
   ),
 ];
