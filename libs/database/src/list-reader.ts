@@ -1,6 +1,7 @@
 import type { mongo } from 'mongoose';
 import type { Database } from './database.js';
 import { isIndexMissing } from './database-errors.js';
+import { furthestBack, type Place } from './furthest-back.js';
 import { ItemChanges } from './item-changes.js';
 import type { RawItem } from './item-json.js';
 import { KnownRanks, REACH, type Rank } from './known-ranks.js';
@@ -52,6 +53,7 @@ const COUNTS_REMEMBERED = { forMs: 60_000, count: 10_000 };
 /** Reads lists of items, each from an index and in its order. */
 export class ListReader {
   private readonly counts = new Memory<string, number>(COUNTS_REMEMBERED);
+  private readonly places = new Memory<string, Place>(COUNTS_REMEMBERED);
   private readonly ranks = new KnownRanks();
   private readonly changes: ItemChanges;
 
@@ -110,19 +112,34 @@ export class ListReader {
 
   private async shortest(lists: [IndexedList, ...IndexedList[]]): Promise<IndexedList> {
     const counts = await Promise.all(lists.map((list) => this.countOf(list)));
-    return lists[counts.indexOf(Math.min(...counts))] ?? lists[0];
+    const least = Math.min(...counts);
+    const shortest = lists.filter((_, index) => counts[index] === least);
+    const isTold = shortest.length === 1 || least < COUNTED;
+    const places = await Promise.all(shortest.map((list) => (isTold ? undefined : this.lastCounted(list))));
+    const name = furthestBack(new Map(shortest.map((list, index) => [nameOf(list), places[index]])));
+    return shortest.find((list) => nameOf(list) === name) ?? lists[0];
   }
 
-  private async countOf({ hint, filter }: IndexedList): Promise<number> {
-    const key = JSON.stringify(filter);
-    const remembered = this.counts.get(key);
+  private async countOf(list: IndexedList): Promise<number> {
+    const remembered = this.counts.get(nameOf(list));
     if (remembered !== undefined) return remembered;
+    const { hint, filter } = list;
     const { collection } = this.database.models.items;
     const stages = [{ $match: filter }, { $limit: COUNTED }, { $count: 'count' }];
     const [found] = await this.hinted(hint, (options) => collection.aggregate<{ count: number }>(stages, options));
     const count = found?.count ?? 0;
-    this.counts.set(key, count);
+    this.counts.set(nameOf(list), count);
     return count;
+  }
+
+  /** Where the last item stands that is counted, by keys alone: the rarer what the items fulfil, the further back. */
+  private async lastCounted(list: IndexedList): Promise<Place> {
+    const remembered = this.places.get(nameOf(list));
+    if (remembered !== undefined) return remembered;
+    const options = { projection: POSITION_FIELDS, sort: LIST_ORDER, skip: COUNTED - 1, limit: 1 };
+    const [place] = await this.find<ListPosition>({ ...list, isCovered: true }, options);
+    if (place !== undefined) this.places.set(nameOf(list), place);
+    return place;
   }
 
   /** The items behind a position: from there on in the index where it holds the list in one run, or range after range. */
@@ -175,4 +192,8 @@ export class ListReader {
       return withoutIndex();
     }
   }
+}
+
+function nameOf({ filter }: IndexedList): string {
+  return JSON.stringify(filter);
 }
