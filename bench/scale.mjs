@@ -7,8 +7,9 @@ import { Databases } from './databases.mjs';
 import { Meter } from './meter.mjs';
 import { figuresTable, machine } from './report.mjs';
 import { isMet } from './rows.mjs';
-import { createRow, growthRows, indexSizes, largeRows, warmUp } from './scale-rows.mjs';
+import { createRows, growthRows, indexSizes, largeRows, warmUp } from './scale-rows.mjs';
 import { chooseWords } from './scale-words.mjs';
+import { statusChangeRow } from './status-change.mjs';
 import { environment, startBoth } from './subjects.mjs';
 
 const FULL = {
@@ -20,8 +21,19 @@ const FULL = {
   heatMs: 4000,
   warmUpMs: 300,
   ms: 2000,
+  statusChanges: 4000,
 };
-const QUICK = { small: 2000, large: 50_000, ids: 2000, pageSize: 20, rounds: 3, heatMs: 1500, warmUpMs: 200, ms: 600 };
+const QUICK = {
+  small: 2000,
+  large: 50_000,
+  ids: 2000,
+  pageSize: 20,
+  rounds: 3,
+  heatMs: 1500,
+  warmUpMs: 200,
+  ms: 600,
+  statusChanges: 1000,
+};
 const CURRENT_WITHIN_MS = 300_000;
 const ASK_EVERY_MS = 500;
 
@@ -45,7 +57,13 @@ export async function runBenchmark(launcher, { quick, data }) {
   const bench = { launcher, meter, folder, size, words, small, large };
   const indexes = await indexSizes(large);
   await launcher.steps.run('warm-up', () => warmUp(bench));
-  const rows = [...(await growthRows(bench)), ...(await largeRows(bench)), indexes.row, await createRow(bench)];
+  const rows = [
+    ...(await growthRows(bench)),
+    ...(await largeRows(bench)),
+    indexes.row,
+    await statusChangeRow(bench),
+    ...(await createRows(bench)),
+  ];
   await databases.close();
 
   const notes = [

@@ -58,10 +58,10 @@ function tree(launcher, root) {
   };
 }
 
-/** A lean peer has no search: it neither derives nor indexes search terms, and has the unique indexes only. */
+/** A lean peer has no search: it neither derives nor indexes search terms, and has the unique index only. */
 function peer(launcher, folder, { files, isLean = false }) {
   return {
-    prepare: (env, db) => (isLean ? createUniqueIndexes(db) : runCommand(launcher, 'setup', env)),
+    prepare: (env, db) => (isLean ? createUniqueIndex(db) : runCommand(launcher, 'setup', env)),
     start: async (env) => {
       const pids = {};
       const peerEnv = { ...env, PEER_SEARCH: isLean ? 'off' : 'on' };
@@ -108,9 +108,8 @@ export async function startBoth(launcher, env, root = ROOT) {
   return { api: pidOf('api'), worker: pidOf('worker') };
 }
 
-async function createUniqueIndexes(db) {
+async function createUniqueIndex(db) {
   await db.collection('items').createIndex({ publicId: 1 }, { unique: true });
-  await db.collection('items').createIndex({ slug: 1 }, { unique: true });
 }
 
 async function insertReferences(db) {

@@ -79,7 +79,7 @@ describe('CORS_ORIGINS', () => {
   });
   afterAll(() => service.stop());
 
-  const exposed = 'X-Request-Id,Idempotency-Replayed,Preference-Applied,Retry-After,Allow';
+  const exposed = 'X-Request-Id,Next-After,Idempotency-Replayed,Preference-Applied,Retry-After,Allow';
 
   it('lets their pages ask whether they may', async () => {
     const { status, headers, body } = await service.api.request(GET_ALL, {

@@ -1,5 +1,5 @@
 import type { ItemRecord } from '@app/database';
-import { Schema, type Connection } from 'mongoose';
+import { Schema, type Connection, type Types } from 'mongoose';
 
 /** A peer keeps no hash of the request: it has no Idempotency-Key. */
 export type PeerRecord = Omit<ItemRecord, 'requestHash'>;

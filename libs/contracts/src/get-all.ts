@@ -18,8 +18,9 @@ export const GetAllInputSchema = z
       .optional()
       .describe(
         'Words that all have to be found, in any order; case and accents make no difference. Words of `name` and `brandTitle` are ' +
-          'found whole or by a beginning of 2 to 12 characters, words of `description` (its first 200) whole. The first 10 words of ' +
-          'the first 200 characters count; without a word or emoji there is no search. May miss an item for 5 s after its create, longer in a burst of them. Not null.',
+          'found whole or by any beginning of 2 and more characters, words of `description` (its first 200) whole; letters and digits ' +
+          'that adjoin together and apart ("iphone13", "iphone 13"). The first 10 words of the first 200 characters count; without a ' +
+          'word or emoji there is no search. May miss an item for 5 s after its create, longer in a burst of them. Not null.',
       ),
     categoryId: text()
       .optional()

@@ -61,7 +61,7 @@ export class FavouritesReader {
     deadline: number,
   ): Promise<FavouritePosition[]> {
     const { collection } = this.database.models.favourites;
-    const options = { projection: POSITION_FIELDS, sort: ORDER, limit: MAX_FAVOURITES, batchSize: MAX_FAVOURITES };
+    const options = { projection: POSITION_FIELDS, sort: ORDER, limit: MAX_FAVOURITES, batchSize: MAX_FAVOURITES + 1 };
     const favourites = await this.database.readAll(deadline, (limits) =>
       collection.find<FavouritePosition>({ userId }, { ...options, ...limits }),
     );
@@ -80,7 +80,7 @@ export class FavouritesReader {
     const { collection } = this.database.models.items;
     const query = { ...matching(filter), _id: { $in: ids } };
     const found = await this.database.readAll(deadline, (limits) =>
-      collection.find<RawItem>(query, { ...options, hint: { _id: 1 }, batchSize: ids.length, ...limits }),
+      collection.find<RawItem>(query, { ...options, hint: { _id: 1 }, batchSize: ids.length + 1, ...limits }),
     );
     const byId = new Map(found.map((item) => [idOf(item), item]));
     return ids.flatMap((id) => byId.get(id.toHexString()) ?? []);

@@ -30,36 +30,34 @@ export interface ListQuery extends IndexedList {
   isCovered: boolean;
 }
 
-/** Every way to read the list, by a search term, by the category or, without both, by the status. */
+/** Every way to read the list: by a search term, by the category or else by the status. */
 export function listsToReadFrom({ status, categoryId, terms = [] }: ItemFilter): [IndexedList, ...IndexedList[]] {
-  // All statuses by name, so that the indexes in which the status comes before the order keep that order.
-  const shown = { isVisible: true, status: status ?? { $in: [...ITEM_STATUSES] } };
+  const shown = { isVisible: true };
   const lists: IndexedList[] = terms.map((term) => ({
     hint: LIST_INDEXES.search,
     filter: { searchTerms: term, ...shown },
   }));
-  if (categoryId !== undefined) lists.push({ hint: LIST_INDEXES.category, filter: { categoryId, ...shown } });
+  // All statuses by name, so that the index, in which the status comes before the order, keeps that order.
+  if (categoryId !== undefined)
+    lists.push({
+      hint: LIST_INDEXES.category,
+      filter: { categoryId, ...shown, status: status ?? { $in: [...ITEM_STATUSES] } },
+    });
+  else if (status !== undefined) lists.push({ hint: LIST_INDEXES.status, filter: { ...shown, status } });
   const [first, ...others] = lists;
-  if (first !== undefined) return [first, ...others];
-  return status === undefined
-    ? [{ hint: LIST_INDEXES.all, filter: { isVisible: true } }]
-    : [{ hint: LIST_INDEXES.status, filter: shown }];
+  return first === undefined ? [{ hint: LIST_INDEXES.all, filter: shown }] : [first, ...others];
 }
 
 /** The list as read from this part of it: what else must hold is looked up in each document. */
-export function listQuery(from: IndexedList, { categoryId, terms = [] }: ItemFilter): ListQuery {
+export function listQuery(from: IndexedList, { status, categoryId, terms = [] }: ItemFilter): ListQuery {
   const others = terms.filter((term) => term !== from.filter['searchTerms']);
-  const isCategoryOpen = categoryId !== undefined && from.filter['categoryId'] === undefined;
-  return {
-    hint: from.hint,
-    filter: {
-      ...from.filter,
-      ...(isCategoryOpen ? { categoryId } : {}),
-      // Said in a way that no index serves: for `$all` MongoDB would try each term's range, and keep any of them.
-      ...(others.length > 0 ? { $nor: others.map((term) => ({ searchTerms: { $ne: term } })) } : {}),
-    },
-    isCovered: others.length === 0 && !isCategoryOpen,
+  const open: Filter = {
+    ...(categoryId !== undefined && !('categoryId' in from.filter) ? { categoryId } : {}),
+    ...(status !== undefined && !('status' in from.filter) ? { status } : {}),
+    // Said in a way that no index serves: for `$all` MongoDB would try each term's range, and keep any of them.
+    ...(others.length > 0 ? { $nor: others.map((term) => ({ searchTerms: { $ne: term } })) } : {}),
   };
+  return { hint: from.hint, filter: { ...from.filter, ...open }, isCovered: Object.keys(open).length === 0 };
 }
 
 /** What a document of the list must be, for a query that finds it otherwise. */

@@ -1,6 +1,7 @@
 import { mongo } from 'mongoose';
 import type { Database, QueryLimits } from './database.js';
 import { isIndexMissing } from './database-errors.js';
+import { furthestBack, type Place } from './furthest-back.js';
 import { idOf, type RawItem } from './item-json.js';
 import {
   justBefore,
@@ -45,6 +46,7 @@ export function isExpensive({ terms = [], categoryId }: ItemFilter, window: Wind
 /** Reads lists of items, each from an index and in its order. Deadlines are in ms of `performance.now()`. */
 export class ListReader {
   private readonly counts = new Memory<string, number>(COUNTS_REMEMBERED);
+  private readonly places = new Memory<string, Place>(COUNTS_REMEMBERED);
 
   constructor(private readonly database: Database) {}
 
@@ -84,13 +86,20 @@ export class ListReader {
 
   private async shortest(lists: [IndexedList, ...IndexedList[]], deadline: number): Promise<IndexedList> {
     const counts = await Promise.all(lists.map((list) => this.countOf(list, deadline)));
-    return lists[counts.indexOf(Math.min(...counts))] ?? lists[0];
+    const least = Math.min(...counts);
+    const shortest = lists.filter((_, index) => counts[index] === least);
+    const isTold = shortest.length === 1 || least < COUNTED;
+    const placeOf = async (list: IndexedList): Promise<Place> =>
+      isTold ? undefined : this.lastCounted(list, deadline);
+    const places = await Promise.all(shortest.map(placeOf));
+    const name = furthestBack(new Map(shortest.map((list, index) => [nameOf(list), places[index]])));
+    return shortest.find((list) => nameOf(list) === name) ?? lists[0];
   }
 
-  private async countOf({ hint, filter }: IndexedList, deadline: number): Promise<number> {
-    const key = JSON.stringify(filter);
-    const remembered = this.counts.get(key);
+  private async countOf(list: IndexedList, deadline: number): Promise<number> {
+    const remembered = this.counts.get(nameOf(list));
     if (remembered !== undefined) return remembered;
+    const { hint, filter } = list;
     const { collection } = this.database.models.items;
     const stages = [{ $match: filter }, { $limit: COUNTED }, { $count: 'count' }];
     const [found] = await this.hinted(
@@ -99,8 +108,18 @@ export class ListReader {
       deadline,
     );
     const count = found?.count ?? 0;
-    this.counts.set(key, count);
+    this.counts.set(nameOf(list), count);
     return count;
+  }
+
+  /** Where the last item stands that is counted, by keys alone: the rarer what the items fulfil, the further back. */
+  private async lastCounted(list: IndexedList, deadline: number): Promise<Place> {
+    const remembered = this.places.get(nameOf(list));
+    if (remembered !== undefined) return remembered;
+    const options = { projection: POSITION_FIELDS, sort: LIST_ORDER, skip: COUNTED - 1, limit: 1 };
+    const [place] = await this.find<ListPosition>({ ...list, isCovered: true }, options, deadline);
+    if (place !== undefined) this.places.set(nameOf(list), place);
+    return place;
   }
 
   /** The items after a position, one range of the index after the other: as one `$or` they would all be read and sorted. */
@@ -174,4 +193,8 @@ function positionsOf(items: readonly RawItem[]): ListPosition[] {
       ? [{ isBoosted, boostScore, createdAt, publicId }]
       : [];
   });
+}
+
+function nameOf({ filter }: IndexedList): string {
+  return JSON.stringify(filter);
 }

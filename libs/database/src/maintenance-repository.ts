@@ -18,24 +18,30 @@ const SEARCH_FIELDS = { name: 1, description: 1, brandTitle: 1, searchVersion: 1
 export class MaintenanceRepository {
   constructor(private readonly database: Database) {}
 
-  /** Ends the boosts whose time is over; answers how many there were. */
+  /** Ends the boosts whose time is over, the oldest first, in batches; returns how many there were. */
   async clearLapsedBoosts(now: Date): Promise<number> {
+    const { items } = this.database.models;
     const lapsed = { isBoosted: true, boostExpiresAt: { $lte: now } };
-    const { modifiedCount } = await this.database.models.items.updateMany(lapsed, {
-      $set: { isBoosted: false, boostScore: 0 },
-    });
-    return modifiedCount;
+    let cleared = 0;
+    for (;;) {
+      const found = await items.find(lapsed, { _id: 1 }).sort({ boostExpiresAt: 1 }).limit(BATCH.items).lean();
+      const ids = found.map(({ _id }) => _id);
+      // Another service may have extended a boost meanwhile.
+      const update = { $set: { isBoosted: false, boostScore: 0 } };
+      if (ids.length > 0) cleared += (await items.updateMany({ _id: { $in: ids }, ...lapsed }, update)).modifiedCount;
+      if (ids.length < BATCH.items) return cleared;
+    }
   }
 
-  /** The items created before `createdBefore` whose search terms are missing or not of this version, in batches. */
-  findStale(searchVersion: number, createdBefore: Date): AsyncGenerator<StaleItem[]> {
-    const createdAt = { $lt: createdBefore };
-    return this.findBatches({
-      $or: [
-        { searchVersion: null, createdAt },
-        { searchVersion: { $lt: searchVersion }, createdAt },
-      ],
-    });
+  /**
+   * The items created before `createdBefore` whose search terms are missing or of an older version, in batches, those
+   * without any first; at most `limit` items, 0 for all.
+   */
+  findStale(searchVersion: number, createdBefore: Date, limit = 0): AsyncGenerator<StaleItem[]> {
+    return this.findBatches(
+      { searchVersion: { $not: { $gte: searchVersion } }, createdAt: { $lt: createdBefore } },
+      limit,
+    );
   }
 
   /** Those of the items that have no search terms, in batches. */
@@ -52,7 +58,8 @@ export class MaintenanceRepository {
   ): Promise<number> {
     const { modifiedCount } = await this.database.models.items.collection.bulkWrite(
       updates.map(({ item, fields }) => ({
-        updateOne: {
+        // For each updateOne, which can be retried, MongoDB would write down what became of it.
+        updateMany: {
           filter: {
             _id: item._id,
             name: item.name,
@@ -70,11 +77,11 @@ export class MaintenanceRepository {
     return modifiedCount;
   }
 
-  private async *findBatches(filter: object): AsyncGenerator<StaleItem[]> {
+  private async *findBatches(filter: object, limit = 0): AsyncGenerator<StaleItem[]> {
     const { collection } = this.database.models.items;
     let batch: StaleItem[] = [];
     let bytes = 0;
-    for await (const item of collection.find<StaleItem>(filter, { projection: SEARCH_FIELDS })) {
+    for await (const item of collection.find<StaleItem>(filter, { projection: SEARCH_FIELDS, limit })) {
       batch.push(item);
       bytes += mongo.BSON.calculateObjectSize(item);
       if (batch.length < BATCH.items && bytes < BATCH.bytes) continue;

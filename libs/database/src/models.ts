@@ -38,19 +38,23 @@ export const LIST_ORDER = { isBoosted: -1, boostScore: -1, createdAt: -1, public
 
 /**
  * What lists are read from. `isVisible`, although they hold visible items only, lets MongoDB count and skip by keys alone:
- * what is only the condition of a partial index it looks up in each document.
+ * what is only the condition of a partial index it looks up in each document. The index of search has no status: another
+ * service that changes one would rewrite each of the item's keys.
  */
 export const LIST_INDEXES = {
   all: { isVisible: 1, ...LIST_ORDER },
   status: { isVisible: 1, status: 1, ...LIST_ORDER },
   category: { categoryId: 1, isVisible: 1, status: 1, ...LIST_ORDER },
-  search: { searchTerms: 1, isVisible: 1, status: 1, ...LIST_ORDER },
+  search: { searchTerms: 1, isVisible: 1, ...LIST_ORDER },
 } as const;
 
 /** Names of indexes that earlier versions made and nothing reads any more. */
-export const FORMER_ITEM_INDEXES = ['status_1', 'categoryId_1_status_1', 'searchTerms_1'].map(
-  (start) => `${start}_isBoosted_-1_boostScore_-1_createdAt_-1_publicId_-1`,
-);
+export const FORMER_ITEM_INDEXES = [
+  'slug_1',
+  ...['status_1', 'categoryId_1_status_1', 'searchTerms_1', 'searchTerms_1_isVisible_1_status_1'].map(
+    (start) => `${start}_isBoosted_-1_boostScore_-1_createdAt_-1_publicId_-1`,
+  ),
+];
 
 const options = { versionKey: false, autoIndex: false, autoCreate: false, minimize: false } as const;
 const required = true;
@@ -59,7 +63,6 @@ const required = true;
 const itemSchema = new Schema<ItemRecord>({}, { ...options, strict: false, collection: 'items' });
 
 itemSchema.index({ publicId: 1 }, { unique: true });
-itemSchema.index({ slug: 1 }, { unique: true });
 // Lists never show a hidden item, so their indexes hold none: every key they read is an answer.
 const shown = { partialFilterExpression: { isVisible: true } };
 itemSchema.index(LIST_INDEXES.all, shown);

@@ -100,6 +100,6 @@ function toTime(value: unknown): string | undefined {
 function toJson(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toJson);
   if (value instanceof mongo.Long || value instanceof mongo.Decimal128) return toNumber(value) ?? value.toString();
-  if (value === null || typeof value !== 'object' || 'toJSON' in value) return value;
+  if (value === null || typeof value !== 'object' || Object.getPrototypeOf(value) !== Object.prototype) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, toJson(member)]));
 }

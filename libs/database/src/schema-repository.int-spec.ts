@@ -3,7 +3,7 @@ import type { Database } from './database.js';
 import { LIST_INDEXES } from './models.js';
 import { SchemaRepository } from './schema-repository.js';
 
-const SEARCH = 'searchTerms_1_isVisible_1_status_1_isBoosted_-1_boostScore_-1_createdAt_-1_publicId_-1';
+const SEARCH = 'searchTerms_1_isVisible_1_isBoosted_-1_boostScore_-1_createdAt_-1_publicId_-1';
 
 describe('creating indexes', () => {
   let database: Database;

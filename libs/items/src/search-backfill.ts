@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { MaintenanceRepository, StaleItem } from '@app/database';
 import { SEARCH_VERSION, searchFields } from './search-terms.js';
 
@@ -9,23 +10,27 @@ export class SearchBackfill {
   constructor(private readonly maintenance: MaintenanceRepository) {}
 
   /**
-   * Works through all stale items that were created before `createdBefore`, in batches: interrupted, it goes on where it
-   * stopped. An item that is changed at the same time is left for the next run. Answers how many were brought up to date.
+   * Works through the stale items that were created before `createdBefore`, at most `limit` of them, in batches, resting
+   * after each for as long as it took: creates go on meanwhile. Interrupted, it goes on where it stopped. An item that is
+   * changed at the same time is left for the next run. Returns how many were brought up to date.
    */
-  async run(createdBefore: Date): Promise<number> {
-    return this.update(this.maintenance.findStale(SEARCH_VERSION, createdBefore));
+  async run(createdBefore: Date, limit?: number): Promise<number> {
+    let updated = 0;
+    let start = performance.now();
+    for await (const stale of this.maintenance.findStale(SEARCH_VERSION, createdBefore, limit)) {
+      updated += await this.update(stale);
+      await delay(performance.now() - start);
+      start = performance.now();
+    }
+    return updated;
   }
 
   /** Those of these items that have no search terms get them. */
   async runFor(ids: readonly string[]): Promise<void> {
-    await this.update(this.maintenance.findUnindexed(ids));
+    for await (const stale of this.maintenance.findUnindexed(ids)) await this.update(stale);
   }
 
-  private async update(batches: AsyncIterable<StaleItem[]>): Promise<number> {
-    let updated = 0;
-    for await (const stale of batches) {
-      updated += await this.maintenance.updateSearchFields(stale.map((item) => ({ item, fields: searchFields(item) })));
-    }
-    return updated;
+  private async update(stale: StaleItem[]): Promise<number> {
+    return this.maintenance.updateSearchFields(stale.map((item) => ({ item, fields: searchFields(item) })));
   }
 }

@@ -12,6 +12,11 @@ function finds(search: string, { name, description = 'no words here', brandTitle
   return wanted.length > 0 && wanted.every((term) => terms.has(term));
 }
 
+/** Begins with another pair of letters for each index below 676. */
+function distinctWord(index: number): string {
+  return String.fromCodePoint(0x61 + (index % 26), 0x61 + Math.floor(index / 26)) + 'x'.repeat(20);
+}
+
 describe('search', () => {
   it.each([
     ['creme', 'Crème brûlée dish'],
@@ -68,14 +73,78 @@ describe('search', () => {
     expect(finds('sofa blue', { name })).toBe(false);
   });
 
-  it('finds words of name and brand by beginnings of 2 to 12 characters, and whole', () => {
-    const listing = { name: 'Kaffeevollautomatenreiniger', brandTitle: 'Siemens' };
-    expect(finds('ka', listing)).toBe(true);
-    expect(finds('kaffeevollau', listing)).toBe(true);
-    expect(finds('kaffeevollautomatenreiniger', listing)).toBe(true);
+  it('finds words of name and brand by every beginning of two characters and more', () => {
+    const word = 'Kaffeevollautomatenreinigungstabletten';
+    const listing = { name: word, brandTitle: 'Siemens' };
+    for (let length = 2; length <= word.length; length++) expect(finds(word.slice(0, length), listing)).toBe(true);
+    expect(finds('fahrradanhäng', { name: 'Thule Fahrradanhänger' })).toBe(true);
+    expect(finds('𐌰𐌱', { name: 'Gothic 𐌰𐌱𐌲' })).toBe(true);
     expect(finds('sieme', listing)).toBe(true);
     expect(finds('k', listing)).toBe(false);
     expect(finds('affee', listing)).toBe(false);
+  });
+
+  it.each([
+    ['iphone13', 'Apple iPhone 13'],
+    ['iphone 13', 'Apple iPhone13'],
+    ['iphone1', 'Apple iPhone 13'],
+    ['iphone1', 'Apple iPhone13'],
+    ['iphone-13', 'Apple iPhone13'],
+    ['iphone13pro', 'iPhone 13 Pro Max'],
+    ['iphone13p', 'iPhone 13 Pro Max'],
+    ['13 pro max', 'iPhone13Pro Max'],
+    ['13pro max', 'iPhone 13 Pro Max'],
+    ['iphone13 pro', 'iPhone 13Pro'],
+    ['a7 iii', 'Sony A7III'],
+    ['a7iii', 'Sony A7 III'],
+    ['a7i', 'Sony A7 III'],
+    ['4k', '4K TV'],
+    ['4 k', '4K TV'],
+    ['4k', 'TV 4 K'],
+    ['usb-c', 'USB-C cable'],
+    ['3.5', 'Jack 3.5 mm'],
+    ['3.5mm', 'Jack 3.5 mm'],
+    ['wh1000xm4', 'Sony WH-1000XM4'],
+    ['wh-1000xm4', 'Sony WH1000XM4'],
+    ['wh 1000 xm 4', 'Sony WH-1000XM4'],
+    ['wh-1000', 'Sony WH1000XM4'],
+    ['256gb', 'SSD 256\u00a0GB'],
+    ['ポケモン151', 'ポケモン151'],
+    ['자전거2', '자전거 2'],
+    ['किताब2', 'किताब 2'],
+  ])('takes letters and digits together and apart: %s finds %s', (search, name) => {
+    expect(finds(search, { name })).toBe(true);
+    const isWhole = !['iphone1', 'iphone13p', 'a7i'].includes(search);
+    expect(finds(search, { name: 'Chair', description: `It is a ${name}.` })).toBe(isWhole);
+  });
+
+  it.each([
+    ['iphone13', 'iPhone 12, 13 months old'],
+    ['iphone13', 'iPhone 12 13'],
+    ['iphone13', 'iPhone, 13 cases'],
+    ['iphone13', 'iPhone 📱 13'],
+    ['iphone13', 'iPhone case 13'],
+    ['usbc', 'USB-C cable'],
+    ['35', 'Jack 3.5 mm'],
+    ['hone13', 'iPhone 13'],
+    ['iphone3', 'iPhone 13'],
+    ['13iphone', 'iPhone 13'],
+    ['iphone13pro', 'iPhone 13 or 12 Pro'],
+  ])('takes only what adjoins for one word: %s does not find %s', (search, name) => {
+    expect(finds(search, { name })).toBe(false);
+  });
+
+  it('does not join the last word of the name and the brand', () => {
+    expect(finds('42nike', { name: 'Jacket 42', brandTitle: 'Nike' })).toBe(false);
+  });
+
+  it('finds a serial number whole and by every beginning', () => {
+    const serial = 'w3f9a0c1de77';
+    for (let length = 2; length <= serial.length; length++) {
+      expect(finds(serial.slice(0, length), { name: `Drill ${serial} new` })).toBe(true);
+    }
+    expect(queryTerms(serial)).toEqual([serial]);
+    expect(finds(serial, { name: 'Drill', description: `Number ${serial}.` })).toBe(true);
   });
 
   it('finds words of the description whole only', () => {
@@ -118,8 +187,23 @@ describe('search', () => {
 
   it('bounds what a hostile listing can index', () => {
     const manyWords = Array.from({ length: 50_000 }, (_, index) => `word${String(index)}`).join(' ');
+    expect(searchTerms({ name: manyWords, description: 'no words' }).length).toBeLessThan(2200);
     expect(searchTerms({ name: manyWords, description: manyWords }).length).toBeLessThan(3000);
     const [longest = ''] = searchTerms({ name: 'x'.repeat(100_000), description: 'no words' });
     expect(longest).toHaveLength(200);
+    const longWords = Array.from({ length: 200 }, (_, index) => `${String(index)}${'x'.repeat(300)}`).join(' ');
+    const terms = searchTerms({ name: longWords, description: 'no words' });
+    expect(terms.length).toBeLessThan(2200);
+    expect(terms.join('').length).toBeLessThan(200_000);
+  });
+
+  it('keeps the shortest beginnings of all words where there are too many', () => {
+    const names = Array.from({ length: 200 }, (_, index) => distinctWord(index));
+    const listing = { name: names.join(' ') };
+    for (const name of names) {
+      expect(finds(name.slice(0, 4), listing)).toBe(true);
+      expect(finds(name, listing)).toBe(true);
+    }
+    expect(names.every((name) => finds(name.slice(0, -1), listing))).toBe(false);
   });
 });

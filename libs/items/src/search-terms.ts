@@ -1,13 +1,16 @@
 import { words } from './words.js';
 
 /** The rules below, numbered: items with terms of an older number are derived anew. */
-export const SEARCH_VERSION = 1;
+export const SEARCH_VERSION = 2;
 
 /** Words of a text beyond these many distinct ones are not searchable. */
 const INDEXED_WORDS = 200;
-/** Lengths, in code points, of the beginnings by which a word of the name or brand is found. */
+/** Nor are more parts of words, and words joined, than these. */
+const INDEXED_PARTS = 500;
+/** In code points: how short the beginnings are by which a word of the name or brand is found. */
 const SHORTEST_BEGINNING = 2;
-const LONGEST_BEGINNING = 12;
+/** The longest beginnings of an item beyond these many are left out, and beyond these many characters of all together. */
+const BEGINNINGS = { count: 1000, characters: 20_000 };
 
 const QUERY_WORDS = 10;
 const QUERY_CHARACTERS = 200;
@@ -17,13 +20,8 @@ const QUERY_CHARACTERS = 200;
  * its description, each folded and once.
  */
 export function searchTerms(item: { name: string; description: string; brandTitle?: string | null }): string[] {
-  const terms = new Set<string>();
-  for (const word of distinctWords(`${item.name}\n${item.brandTitle ?? ''}`)) {
-    terms.add(word);
-    for (const beginning of beginnings(word)) terms.add(beginning);
-  }
-  for (const word of distinctWords(item.description)) terms.add(word);
-  return [...terms];
+  const named = distinctWords(`${item.name}\n${item.brandTitle ?? ''}`);
+  return [...new Set([...named, ...beginnings(named), ...distinctWords(item.description)])];
 }
 
 /** What an item is stored with to be found; a text that is too much for a regular expression is found by nothing. */
@@ -60,8 +58,10 @@ export function queryTerms(search: string): string[] {
 function distinctWords(text: string): Set<string> {
   const distinct = new Set<string>();
   let room = INDEXED_WORDS;
+  let parts = 0;
   for (const { term, cost } of words(text, 'index')) {
     if (distinct.has(term)) continue;
+    if (cost === 0 && ++parts > INDEXED_PARTS) continue;
     room -= cost;
     if (room < 0) break;
     distinct.add(term);
@@ -69,8 +69,28 @@ function distinctWords(text: string): Set<string> {
   return distinct;
 }
 
-function* beginnings(word: string): Generator<string> {
-  const characters = Array.from(word);
-  const longest = Math.min(LONGEST_BEGINNING, characters.length - 1);
-  for (let length = SHORTEST_BEGINNING; length <= longest; length++) yield characters.slice(0, length).join('');
+/** Returns the beginnings of the words that are no words themselves, the shortest first. */
+function beginnings(whole: ReadonlySet<string>): Set<string> {
+  const found = new Set<string>();
+  let room = BEGINNINGS.characters;
+  let open = Array.from(whole, (word) => ({ word, end: 0 }));
+  for (let length = 1; open.length > 0; length++) {
+    open = open
+      .map(({ word, end }) => ({ word, end: nextCharacter(word, end) }))
+      .filter(({ word, end }) => end < word.length);
+    if (length < SHORTEST_BEGINNING) continue;
+    for (const { word, end } of open) {
+      const beginning = word.slice(0, end);
+      if (whole.has(beginning) || found.has(beginning)) continue;
+      room -= length;
+      if (room < 0 || found.size === BEGINNINGS.count) return found;
+      found.add(beginning);
+    }
+  }
+  return found;
+}
+
+/** Where the code point after this one begins. */
+function nextCharacter(word: string, at: number): number {
+  return at + ((word.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
 }

@@ -7,6 +7,8 @@ export interface Word {
 }
 
 const LONGEST = 200;
+/** A word of more runs of letters and digits, as a serial number is, is looked up whole. */
+const MOST_RUNS = 4;
 /** Two adjoining characters of a script without spaces stand for half a word: words there have two or three. */
 const PAIR_COST = 0.5;
 
@@ -28,22 +30,64 @@ const PART = new RegExp(
   'gv',
 );
 
+/** Letters alone or digits alone. */
+const RUN = /\p{N}[\p{N}\p{M}]*|\p{L}[\p{L}\p{M}]*/gv;
+/** What may stand between two words that are also found as one, as in "iphone 13" and "wh-1000". */
+const JOINT = /^[ \t\p{Pd}_.]*$/v;
+
 /** The dictionary's time grows with the square of what it cuts: a megabyte in one piece would take minutes. */
 const PIECE = 500;
 const dictionary = new Intl.Segmenter('th', { granularity: 'word' });
 
 /**
- * The words of a text in its order, folded (see {@link fold}). Everything between runs of letters
- * and digits parts them: "AB-123" is two words, "l'été" is "l" and "ete". A Chinese or Japanese run
- * gives every two adjoining characters, so that any part of it is found however it would be cut
+ * Returns the words of a text in its order, folded (see {@link fold}). Everything between runs of letters
+ * and digits separates them: "AB-123" is two words, "l'été" is "l" and "ete".
+ *
+ * Where letters and digits adjoin, in a word or with a space or hyphen between, both runs together are a term as well:
+ * "iPhone 13 Pro" and "iphone13pro" have "iphone13" and "13pro", by which "iphone13pro" is looked up.
+ *
+ * A Chinese or Japanese run gives every two adjoining characters, so that any part of it is found however it would be cut
  * into words; to be indexed it gives every single character too.
  */
 export function* words(text: string, purpose: 'index' | 'lookup'): Generator<Word> {
-  for (const [part, unspaced, dictionary] of fold(text).matchAll(PART)) {
+  const folded = fold(text);
+  let before: { run: string; end: number } | undefined;
+  for (const { 0: part, 1: unspaced, 2: dictionary, 3: spaced, index } of folded.matchAll(PART)) {
+    const last = before;
+    before = undefined;
     if (unspaced !== undefined) yield* pairs(unspaced, purpose);
     else if (dictionary !== undefined) yield* dictionaryWords(dictionary);
-    else yield { term: cut(part), cost: 1 };
+    else if (spaced === undefined) yield { term: part, cost: 1 };
+    else {
+      const word = cut(spaced);
+      const runs = word.match(RUN) ?? [];
+      const isCode = runs.length > MOST_RUNS;
+      if (purpose === 'lookup') yield* free(isCode || runs.length === 1 ? [word] : joined(runs));
+      else {
+        const isJoined = !isCode && last !== undefined && JOINT.test(folded.slice(last.end, index));
+        const first = runs.slice(0, MOST_RUNS);
+        yield* free([word, ...(isJoined ? joined([last.run, ...first]) : joined(first)), ...first]);
+        if (!isCode) before = { run: runs.at(-1) ?? word, end: index + spaced.length };
+      }
+    }
   }
+}
+
+/** All but the first of the terms cost nothing. */
+function* free(terms: string[]): Generator<Word> {
+  for (const [index, term] of terms.entries()) yield { term, cost: index === 0 ? 1 : 0 };
+}
+
+/** Every two runs that adjoin, of which one is letters and one digits. */
+function joined(runs: string[]): string[] {
+  return runs.slice(1).flatMap((run, index) => {
+    const previous = runs[index] ?? '';
+    return isNumber(previous) === isNumber(run) ? [] : cut(previous + run);
+  });
+}
+
+function isNumber(run: string): boolean {
+  return /^\p{N}/v.test(run);
 }
 
 function* pairs(run: string, purpose: 'index' | 'lookup'): Generator<Word> {

@@ -1,0 +1,59 @@
+import type { MaintenanceRepository } from '@app/database';
+import type { SearchBackfill } from '@app/items';
+import type { Logger } from '@app/runtime';
+import { MaintenanceScheduler } from './maintenance.scheduler.js';
+
+describe('the maintenance of a worker', () => {
+  let runs: { boosts: number; search: number };
+  let warnings: number;
+  /** What a run does; by default it ends at once. */
+  let boosts: () => Promise<number>;
+  let search: () => Promise<number>;
+  let scheduler: MaintenanceScheduler;
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    runs = { boosts: 0, search: 0 };
+    warnings = 0;
+    boosts = search = () => Promise.resolve(0);
+    const items = { clearLapsedBoosts: () => (runs.boosts++, boosts()) } as unknown as MaintenanceRepository;
+    const backfill = { run: () => (runs.search++, search()) } as unknown as SearchBackfill;
+    scheduler = new MaintenanceScheduler(items, backfill, { warn: () => warnings++ } as unknown as Logger);
+  });
+  afterEach(() => jest.useRealTimers());
+
+  const after = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
+
+  it('ends boosts every 5 seconds and derives search terms every 20', async () => {
+    scheduler.start();
+    await after(0);
+    expect(runs).toEqual({ boosts: 1, search: 1 });
+    await after(60_000);
+    expect(runs).toEqual({ boosts: 13, search: 4 });
+    await scheduler.stop();
+    await after(60_000);
+    expect(runs).toEqual({ boosts: 13, search: 4 });
+  });
+
+  it('ends boosts also while search terms take long, and derives none twice at a time', async () => {
+    search = () => new Promise(() => undefined);
+    scheduler.start();
+    await after(60_000);
+    expect(runs).toEqual({ boosts: 13, search: 1 });
+  });
+
+  it('tries again after a run that fails', async () => {
+    boosts = () => Promise.reject(new Error('away'));
+    scheduler.start();
+    await after(10_000);
+    expect([runs.boosts, warnings]).toEqual([3, 3]);
+  });
+
+  it('waits a second at most for a run when it stops', async () => {
+    search = () => new Promise(() => undefined);
+    scheduler.start();
+    const stopped = scheduler.stop();
+    await after(1000);
+    await expect(stopped).resolves.toBeUndefined();
+  });
+});
