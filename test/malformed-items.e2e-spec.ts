@@ -1,0 +1,461 @@
+import { ItemSchema, ITEM_STATUSES, type ErrorBody, type Item } from '@app/contracts';
+import { SchemaRepository, type Database, type ItemRecord } from '@app/database';
+import { mongo } from 'mongoose';
+import type { ApiClient } from './support/api-client.js';
+import { runToEnd, type Ended } from './support/command.js';
+import { eventually } from './support/eventually.js';
+import { favour, record, store, uniqueWord, validInput } from './support/items.js';
+import { endProcesses, ServiceProcess, type LogLine } from './support/processes.js';
+import { freshEnvironment, openDatabase, startService, type Service } from './support/service.js';
+import { walk } from './support/walk.js';
+
+const { Decimal128, Double, Long } = mongo;
+
+/** Values as MongoDB's own expressions: the driver for Node.js cannot send a date that JavaScript has not. */
+type Values = Record<string, unknown>;
+const MISSING = '$$REMOVE';
+const BEYOND_JS = Long.fromString('9000000000000000');
+const LATE_DATE = { $toDate: BEYOND_JS };
+
+const AT = '2026-01-02T03:04:05.678Z';
+const BOOST = { isBoosted: true, boostScore: 3 };
+
+/** What is stored in another type than the service's own, and how it is answered. */
+const TAKEN: [what: string, stored: Values, answered: Partial<Item>][] = [
+  ['an ISO string for updatedAt', { updatedAt: AT }, { updatedAt: AT }],
+  [
+    'an ISO string of another time zone for updatedAt',
+    { updatedAt: '2026-01-02T05:04:05+02:00' },
+    { updatedAt: '2026-01-02T03:04:05.000Z' },
+  ],
+  ['an Int64 of milliseconds for updatedAt', { updatedAt: Long.fromNumber(Date.parse(AT)) }, { updatedAt: AT }],
+  ['an ISO string for createdAt', { createdAt: AT }, { createdAt: AT }],
+  [
+    'an ISO string for the end of a boost that is to come',
+    { ...BOOST, boostExpiresAt: '2999-01-01T00:00:00.000Z' },
+    { isBoosted: true, boostExpiresAt: '2999-01-01T00:00:00.000Z' },
+  ],
+  [
+    'an ISO string for the end of a boost that has lapsed',
+    { ...BOOST, boostExpiresAt: '2020-01-01T00:00:00.000Z' },
+    { isBoosted: false, boostExpiresAt: '2020-01-01T00:00:00.000Z' },
+  ],
+  ['a Decimal128 price', { price: Decimal128.fromString('12.50') }, { price: 12.5 }],
+  ['a Decimal128 that reads as a number does', { price: Decimal128.fromString('19.99') }, { price: 19.99 }],
+  ['a Decimal128 with an exponent', { deliveryCost: Decimal128.fromString('1.2E+2') }, { deliveryCost: 120 }],
+  ['a whole Decimal128 for a count', { stock: Decimal128.fromString('3.00') }, { stock: 3 }],
+  [
+    'Int64 counts',
+    { stock: Long.fromNumber(5), viewCount: Long.fromString('9007199254740991'), favouriteCount: Long.fromNumber(0) },
+    { stock: 5, viewCount: Number.MAX_SAFE_INTEGER, favouriteCount: 0 },
+  ],
+  ['Int64 numbers of what it refers to', { brandId: Long.fromNumber(7) }, { brandId: 7 }],
+  ['a whole double for a count', { stock: new Double(5) }, { stock: 5 }],
+  [
+    'nothing where null is allowed',
+    { condition: MISSING, brandId: MISSING, conditionId: MISSING, discount: MISSING, boostExpiresAt: MISSING },
+    { condition: null, brandId: null, conditionId: null, discount: null, boostExpiresAt: null },
+  ],
+];
+
+/** What no item can be made of, and by which field. */
+const MALFORMED: [what: string, stored: Values, field: string][] = [
+  ['no name', { name: MISSING }, 'name'],
+  ['null for a name', { name: null }, 'name'],
+  ['null for a price', { price: null }, 'price'],
+  ['a number for a string', { description: 7 }, 'description'],
+  ['a number for a string that may be null', { discount: 7 }, 'discount'],
+  ['a string for a price', { price: '12.50' }, 'price'],
+  ['a string for a count', { stock: '5' }, 'stock'],
+  ['a string for a category', { categoryId: '7' }, 'categoryId'],
+  ['a string for the number of a brand', { brandId: '7' }, 'brandId'],
+  ['a string for a boolean', { isFeatured: 'yes' }, 'isFeatured'],
+  ['a number for a boolean', { freeShipping: 1 }, 'freeShipping'],
+  ['a number for whether it is boosted', { isBoosted: 1 }, 'isBoosted'],
+  ['a part of a piece in stock', { stock: 5.5 }, 'stock'],
+  ['a part of a piece in stock, in decimal', { stock: Decimal128.fromString('5.5') }, 'stock'],
+  ['no number for a price', { price: NaN }, 'price'],
+  ['an infinite price', { price: Infinity }, 'price'],
+  ['no number for a price, in decimal', { price: Decimal128.fromString('NaN') }, 'price'],
+  ['a price that is no exact number', { price: Decimal128.fromString('0.1234567890123456789012345') }, 'price'],
+  ['a price with more digits than a number', { price: Decimal128.fromString('9007199254740993') }, 'price'],
+  ['a count beyond those that are exact', { viewCount: Long.fromString('9007199254740993') }, 'viewCount'],
+  ['a count beyond those that are exact, as a double', { viewCount: 2 ** 60 }, 'viewCount'],
+  ['a publicId of 0', { publicId: 0 }, 'publicId'],
+  ['a score that is a string', { boostScore: '9' }, 'boostScore'],
+  ['a date beyond those of JavaScript', { updatedAt: LATE_DATE }, 'updatedAt'],
+  ['a time beyond those of JavaScript', { updatedAt: BEYOND_JS }, 'updatedAt'],
+  ['a date after the year 9999', { updatedAt: new Date(Date.UTC(10_000, 0)) }, 'updatedAt'],
+  ['a string that is no date', { updatedAt: 'yesterday' }, 'updatedAt'],
+  ['a boolean for a date', { updatedAt: true }, 'updatedAt'],
+  ['null for a date', { updatedAt: null }, 'updatedAt'],
+  ['a late date for its age', { createdAt: LATE_DATE }, 'createdAt'],
+  ['a late date for the end of its boost', { ...BOOST, boostExpiresAt: LATE_DATE }, 'boostExpiresAt'],
+  ['a status outside the six', { status: 'lost' }, 'status'],
+  ['a number among its ways of delivery', { deliveryOptions: ['post', 1] }, 'deliveryOptions'],
+  ['a string for its images', { images: 'https://images.example.com/bike.jpg' }, 'images'],
+  ['null for its photos', { photos: null }, 'photos'],
+];
+
+/** Fields of a document that must be there, and be something. */
+const REQUIRED = Object.entries(ItemSchema.shape)
+  .filter(([name, schema]) => !['id', 'url'].includes(name) && !schema.safeParse(null).success)
+  .map(([name]) => name);
+
+jest.setTimeout(60_000);
+
+const idOf = ({ _id }: Pick<ItemRecord, '_id'>): string => _id.toHexString();
+
+/** Has other services change stored items, whatever a validator says. */
+async function spoil(database: Database, changes: [item: ItemRecord, values: Values][]): Promise<void> {
+  const operations = changes.map(([{ _id }, values]) => ({
+    updateOne: { filter: { _id }, update: [{ $set: values }] },
+  }));
+  await database.models.items.collection.bulkWrite(operations, { bypassDocumentValidation: true });
+}
+
+describe('documents of other services', () => {
+  let database: Database;
+  let api: ServiceProcess;
+  let client: ApiClient;
+  beforeAll(async () => {
+    const env = freshEnvironment({ LOG_LEVEL: 'info' });
+    database = await openDatabase(env);
+    await new SchemaRepository(database).createIndexes();
+    api = ServiceProcess.start('api', env);
+    client = await api.client();
+    await api.becomes('ready');
+  });
+  beforeEach(async () => {
+    const { items, favourites } = database.models;
+    await Promise.all([items.deleteMany({}), favourites.deleteMany({})]);
+  });
+  afterAll(async () => {
+    await endProcesses();
+    await database.connection.dropDatabase();
+    await database.close();
+  });
+
+  /** A list that must be answered, with nothing but Items in it. */
+  const itemsOf = async (input: object): Promise<Item[]> =>
+    (await client.getAll(input)).map((item) => ItemSchema.parse(item));
+  const idsOf = async (input: object): Promise<string[]> => (await itemsOf(input)).map(({ id }) => id);
+
+  /** Stores three favourites of a user, of which others change the second: it, the others, and every list of them. */
+  const storeBetween = async (
+    values: Values,
+  ): Promise<{ changed: ItemRecord; others: string[]; lists: [string, object][] }> => {
+    const name = `${uniqueWord()} ${uniqueWord()}`;
+    const since = Date.parse('2026-01-01T00:00:00Z');
+    const [first, changed, last] = await store(
+      database,
+      record({ name, createdAt: new Date(since + 2000) }),
+      record({ name, createdAt: new Date(since + 1000) }),
+      record({ name, createdAt: new Date(since) }),
+    );
+    await favour(database, 'reader', [last, changed, first]);
+    await spoil(database, [[changed, values]]);
+    const lists: [string, object][] = [
+      ['everything', {}],
+      ['all statuses', { status: 'all' }],
+      ['a status', { status: 'available' }],
+      ['a category', { categoryId: '7' }],
+      ['a status of a category', { categoryId: '7', status: 'available' }],
+      ['a search', { search: name.split(' ')[0] }],
+      ['a search for several words', { search: name }],
+      ['favourites', { userId: 'reader' }],
+      ['favourites of a category', { userId: 'reader', categoryId: '7' }],
+    ];
+    return { changed, others: [idOf(first), idOf(last)], lists };
+  };
+
+  const linesOf = (id: string): LogLine[] =>
+    api.log.filter((line) => line.msg === 'malformed item left out' && line['id'] === id);
+  const expectLogged = async (item: ItemRecord, field: string): Promise<void> => {
+    await eventually(() => {
+      expect(linesOf(idOf(item))).not.toEqual([]);
+    });
+    expect(linesOf(idOf(item)).map((line) => String(line['field']).split('.')[0])).toEqual([field]);
+  };
+
+  it.each(TAKEN)('are answered as Items, with %s', async (_, values, expected) => {
+    const { changed, others, lists } = await storeBetween(values);
+    const { status, body } = await client.call<Item>('getById', { id: idOf(changed) });
+    expect(status).toBe(200);
+    expect(ItemSchema.parse(body)).toMatchObject(expected);
+    for (const [list, input] of lists) {
+      const items = await itemsOf(input);
+      expect([list, items.map(({ id }) => id).sort()]).toEqual([list, [...others, idOf(changed)].sort()]);
+      expect(items).toContainEqual(body);
+    }
+    expect(linesOf(idOf(changed))).toEqual([]);
+  });
+
+  it.each(MALFORMED)('are left out where they are no Items: %s', async (_, values, field) => {
+    const { changed, others, lists } = await storeBetween(values);
+    for (const [list, input] of lists) expect([list, await idsOf(input)]).toEqual([list, others]);
+    const { status, body } = await client.call<ErrorBody>('getById', { id: idOf(changed) });
+    expect([status, body.code]).toEqual([404, 'NOT_FOUND']);
+    await expectLogged(changed, field);
+  });
+
+  it.each([
+    ['missing', MISSING],
+    ['null', null],
+  ])('are left out whichever field is %s', async (_, value) => {
+    const others = await store(database, record(), record());
+    const changed = await store(database, ...REQUIRED.map(() => record()));
+    const fieldOf = new Map(changed.map((item, index) => [item, REQUIRED[index] ?? '']));
+    await spoil(
+      database,
+      [...fieldOf].map(([item, field]) => [item, { [field]: value }]),
+    );
+    const expected = others.map(idOf).sort();
+    expect((await idsOf({ pageSize: 100 })).sort()).toEqual(expected);
+    expect((await idsOf({ pageSize: 100, categoryId: '7', status: 'available' })).sort()).toEqual(expected);
+    const all = [...changed, ...others];
+    const found = await Promise.all(all.map((item) => client.call('getById', { id: idOf(item) })));
+    expect(found.map(({ status }) => status)).toEqual([...changed.map(() => 404), ...others.map(() => 200)]);
+    for (const [item, field] of fieldOf) await expectLogged(item, field);
+  });
+
+  it('are counted for Prometheus where they are no Items', async () => {
+    const count = async (): Promise<number> => {
+      const text = await (await fetch(`${client.base}/metrics`)).text();
+      const lines = text.matchAll(/^item_listing_malformed_items_total(?:\{[^}]*\})? (\S+)$/gm);
+      return [...lines].reduce((sum, [, value]) => sum + Number(value), 0);
+    };
+    const before = await count();
+    await storeBetween({ stock: '5' });
+    await itemsOf({});
+    expect(await count()).toBeGreaterThan(before);
+  });
+
+  describe('are passed by', () => {
+    /** Where they stand in lists differs in type from what the service writes, or is missing. */
+    const displaced: Values[] = [
+      { createdAt: MISSING },
+      { createdAt: 'soon' },
+      { createdAt: LATE_DATE },
+      { createdAt: null },
+      { boostScore: '9' },
+      { boostScore: NaN },
+      { boostScore: MISSING },
+      { boostScore: Decimal128.fromString('1.000000000000000000000000001') },
+      { publicId: '5' },
+      { publicId: Long.fromString('9007199254740993') },
+      { publicId: MISSING },
+      { isBoosted: 1 },
+      { isBoosted: MISSING },
+      { ...BOOST, createdAt: LATE_DATE },
+      { ...BOOST, boostScore: Infinity },
+    ];
+    /** Stores 45 items with others in between that are none: one by one, many in a row, before the first and after the last. */
+    const storeMixed = async (): Promise<string[]> => {
+      const moment = (n: number): Date => new Date(Date.UTC(2026, 0, 1) + n * 1000);
+      const boosted = [7, 5, 3].map((boostScore, n) => record({ isBoosted: true, boostScore, createdAt: moment(n) }));
+      const good = await store(
+        database,
+        ...boosted,
+        ...Array.from({ length: 42 }, (_, n) => record({ createdAt: moment(10 + 2 * n) })),
+      );
+      const bad = await store(
+        database,
+        ...Array.from({ length: 25 }, (_, n) => record({ createdAt: moment(5 + 4 * n) })),
+        ...Array.from({ length: 12 }, () => record({ createdAt: moment(41) })),
+        ...displaced.map(() => record({ createdAt: moment(51) })),
+      );
+      await favour(
+        database,
+        'reader',
+        [...good, ...bad].sort((a, b) => Number(a.createdAt) - Number(b.createdAt)),
+      );
+      await spoil(
+        database,
+        bad.map((item, n) => [item, displaced[n - 37] ?? { stock: '5' }]),
+      );
+      await spoil(
+        database,
+        good.map((item) => [
+          item,
+          {
+            publicId: Long.fromNumber(item.publicId),
+            boostScore: Decimal128.fromString(String(item.boostScore)),
+          },
+        ]),
+      );
+      return good.map(idOf).sort();
+    };
+
+    const lists: [string, object][] = [
+      ['everything', {}],
+      ['a status', { status: 'available' }],
+      ['a category', { categoryId: '7' }],
+      ['a status of a category', { categoryId: '7', status: 'available' }],
+      ['a search', { search: 'bike' }],
+      ['a search for several words', { search: 'red bike' }],
+      ['favourites', { userId: 'reader' }],
+    ];
+
+    it.each(lists)('a walk of %s, which sees each Item once', async (_, list) => {
+      const good = await storeMixed();
+      for (const pageSize of [1, 2, 5]) {
+        const walked = (await walk(client, { ...list, pageSize })).map((item) => ItemSchema.parse(item));
+        expect([pageSize, walked.map(({ id }) => id).sort()]).toEqual([pageSize, good]);
+      }
+    });
+
+    it.each(lists)('the pages of %s, which hold each Item once', async (_, list) => {
+      const good = await storeMixed();
+      const stored = good.length + 37 + displaced.length;
+      const pages = Array.from({ length: Math.ceil(stored / 5) }, (__, n) => ({ ...list, page: n + 1, pageSize: 5 }));
+      const ids = await Promise.all(pages.map(idsOf));
+      expect(ids.flat().sort()).toEqual(good);
+    });
+  });
+});
+
+describe('setup', () => {
+  let service: Service;
+  beforeEach(async () => {
+    service = await startService();
+  });
+  afterEach(() => service.stop());
+
+  const setUp = async (more: NodeJS.ProcessEnv = {}): Promise<Ended> => {
+    const ended = await runToEnd('setup', { ...service.env, ...more }, []);
+    expect([ended.code, ended.stderr]).toEqual([0, '']);
+    return ended;
+  };
+  const insert = (values: Values): Promise<unknown> => {
+    const { items } = service.database.models;
+    return items.collection.insertOne({ ...record(), ...values });
+  };
+  const update = async (values: Values): Promise<unknown> => {
+    const [{ _id }] = await store(service.database, record());
+    return service.database.models.items.collection.updateOne({ _id }, [{ $set: values }]);
+  };
+  const REFUSED = { code: 121 };
+
+  it('has MongoDB refuse what is no Item, from whomever it comes', async () => {
+    await setUp();
+    await expect(insert({ stock: '5' })).rejects.toMatchObject(REFUSED);
+    await expect(update({ price: '12.50' })).rejects.toMatchObject(REFUSED);
+    const others: Values[] = [
+      { name: MISSING },
+      { name: null },
+      { status: 'lost' },
+      { isFeatured: 'yes' },
+      { createdAt: 'yesterday' },
+      { deliveryOptions: ['post', 1] },
+      { images: 'https://images.example.com/bike.jpg' },
+    ];
+    for (const values of others) await expect(update(values)).rejects.toMatchObject(REFUSED);
+  });
+
+  it('has MongoDB take what other services may write', async () => {
+    await setUp();
+    const values: Values[] = [
+      { price: Decimal128.fromString('12.50') },
+      { stock: Long.fromNumber(5), viewCount: Long.fromNumber(7), favouriteCount: 2 },
+      { ...BOOST, boostScore: 2.5, boostExpiresAt: new Date() },
+      { ...BOOST, boostExpiresAt: MISSING },
+      { discount: MISSING, sizeTitle: MISSING, brandTitle: MISSING, deliveryTimeEstimate: MISSING },
+      { deliveryOptions: ['post'], deliveryCost: 4.9, freeShipping: true, deliveryTimeEstimate: 'two days' },
+      { name: 'Blue kettle', searchVersion: MISSING, searchTerms: MISSING },
+      { isVisible: false, updatedAt: new Date(), notesOfTheirs: { checked: true } },
+      ...ITEM_STATUSES.map((status) => ({ status })),
+    ];
+    for (const value of values) await expect(update(value)).resolves.toMatchObject({ matchedCount: 1 });
+  });
+
+  it('leaves the service itself what it writes', async () => {
+    await setUp();
+    const input = validInput({ brandId: 7, conditionId: 2, isFeatured: true, photos: [{}, 1, null, ['x'], { a: {} }] });
+    const { id } = await service.api.create(input);
+    const line = JSON.stringify(validInput({ boostScore: 2, isBoosted: true, status: 'sold' }));
+    expect(await runToEnd('import', service.env, ['-'], line)).toMatchObject({ code: 0 });
+    await eventually(async () => {
+      expect(await service.database.models.items.countDocuments({ searchVersion: null })).toBe(0);
+    });
+    expect((await service.api.getAll({ search: 'bike' })).map((item) => item.id)).toContain(id);
+    const validators = await service.database.connection.db?.listCollections({ name: 'items' }).toArray();
+    expect(validators).toMatchObject([{ options: { validator: { $jsonSchema: {} } } }]);
+  });
+
+  it('installs no validator with VALIDATE_WRITES=off, and removes the one that is there', async () => {
+    const isValidated = async (): Promise<boolean> =>
+      insert({ stock: '5' }).then(
+        () => false,
+        () => true,
+      );
+    await setUp({ VALIDATE_WRITES: 'off' });
+    expect(await isValidated()).toBe(false);
+    await setUp();
+    expect(await isValidated()).toBe(true);
+    await setUp({ VALIDATE_WRITES: 'off' });
+    expect(await isValidated()).toBe(false);
+  });
+
+  it('is done also where malformed documents are stored, and derives what search needs of all others', async () => {
+    const word = uniqueWord();
+    const item = record({ name: word });
+    const malformed = [record({ name: word }), record({ name: word }), record({ name: word })];
+    const stored = await store(service.database, item, ...malformed);
+    const values: Values[] = [{ name: null }, { description: 7 }, { stock: '5' }];
+    await spoil(
+      service.database,
+      stored.map((one) => [one, { searchTerms: MISSING, searchVersion: MISSING, ...values[malformed.indexOf(one)] }]),
+    );
+    for (let times = 0; times < 2; times++) await setUp();
+    expect((await service.api.getAll({ search: word })).map(({ id }) => id)).toEqual([idOf(item)]);
+    // Validated from now on all the same.
+    await expect(insert({ stock: '5' })).rejects.toMatchObject(REFUSED);
+  });
+});
+
+describe('check-data', () => {
+  let env: NodeJS.ProcessEnv;
+  let database: Database;
+  beforeEach(async () => {
+    env = freshEnvironment();
+    database = await openDatabase(env);
+    await new SchemaRepository(database).createIndexes();
+  });
+  afterEach(async () => {
+    await database.connection.dropDatabase();
+    await database.close();
+  });
+
+  it('says that every item conforms, and exits with 0', async () => {
+    const stored = await store(database, record(), record({ isVisible: false }), record({ status: 'sold' }), record());
+    const [decimal, unset] = stored;
+    await spoil(database, [
+      [decimal, { price: Decimal128.fromString('12.50'), stock: Long.fromNumber(5) }],
+      [unset, { discount: MISSING, boostExpiresAt: MISSING, searchTerms: MISSING, searchVersion: MISSING }],
+    ]);
+    const { code, stdout, stderr } = await runToEnd('check-data', env, []);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toContain('every item conforms');
+  });
+
+  it('names each document that does not conform and its field, and exits with 1', async () => {
+    const good = await store(database, record(), record());
+    const bad = await store(database, ...MALFORMED.map((_, n) => record({ isVisible: n % 2 === 0 })));
+    await spoil(
+      database,
+      bad.map((item, n) => [item, MALFORMED[n]?.[1] ?? {}]),
+    );
+    const { code, stdout, stderr } = await runToEnd('check-data', env, []);
+    expect([code, stderr]).toEqual([1, '']);
+    expect(stdout).not.toContain('every item conforms');
+    const lines = stdout.split('\n').filter((line) => /[0-9a-f]{24}/.test(line));
+    expect(lines).toHaveLength(bad.length);
+    for (const [n, item] of bad.entries()) {
+      const [what, , field] = MALFORMED[n] ?? ['', {}, ''];
+      const line = lines.find((one) => one.includes(idOf(item)));
+      expect([what, line]).toEqual([what, expect.stringMatching(new RegExp(`\\b${field}\\b`))]);
+    }
+    for (const item of good) expect(stdout).not.toContain(idOf(item));
+  });
+});

@@ -1,0 +1,181 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ITEM_STATUSES } from '@app/contracts';
+import { newMongoId, SchemaRepository, type Database } from '@app/database';
+import type { ApiClient } from './support/api-client.js';
+import { eventually } from './support/eventually.js';
+import { favour, record, store, uniqueWord } from './support/items.js';
+import { ownMongodb, readyMongodb, removeOwnDatabases } from './support/own-databases.js';
+import { endProcesses, ServiceProcess } from './support/processes.js';
+import { RawConnection } from './support/raw-connection.js';
+import { freshEnvironment, openDatabase } from './support/service.js';
+
+/** The promise is 2 s; a busy machine adds something to what is measured from outside, and many requests add more. */
+const PROMPTLY_MS = 2300;
+const MANY_PROMPTLY_MS = 3000;
+/** How late MongoDB answers each command: a read of two commands is too slow, one of a single command is not. */
+const LATE_MS = 1400;
+const SOMEWHAT_LATE_MS = 200;
+/** Nothing that begins then is answered in time. */
+const TOO_LATE_MS = 4000;
+
+jest.setTimeout(60_000);
+
+/** What a test reads: nothing of it has been read before. */
+interface Fresh {
+  id: string;
+  slug: string;
+  categoryId: string;
+  words: string;
+  userId: string;
+}
+type Read = readonly [operation: 'getAll' | 'getById', input: object];
+
+const READS: [string, (fresh: Fresh) => Read][] = [
+  ['a list', ({ words }) => ['getAll', { search: words.split(' ')[0] }]],
+  ['a category by its slug, after an item', ({ slug, id }) => ['getAll', { categoryId: slug, after: id }]],
+  ['two words', ({ words }) => ['getAll', { search: words }]],
+  [
+    'two words in a category by its slug, after an item',
+    ({ words, slug, id }) => ['getAll', { search: words, categoryId: slug, after: id }],
+  ],
+  ['a page far into a category', ({ categoryId }) => ['getAll', { categoryId, page: 60, pageSize: 10 }]],
+  ['favourites', ({ userId }) => ['getAll', { userId }]],
+  [
+    'favourites in a category by its slug, after an item',
+    ({ userId, slug, id }) => ['getAll', { userId, categoryId: slug, after: id }],
+  ],
+  ['an item', ({ id }) => ['getById', { id }]],
+];
+
+describe('the time of a read', () => {
+  let database: Database;
+  let api: ServiceProcess;
+  let client: ApiClient;
+  let lastCategory = 100;
+  beforeAll(async () => {
+    const mongod = await ownMongodb('--setParameter', 'enableTestCommands=1');
+    await readyMongodb(mongod);
+    const env = { ...freshEnvironment({ LOG_LEVEL: 'info' }), MONGODB_URI: mongod.url };
+    database = await openDatabase(env);
+    await new SchemaRepository(database).createIndexes();
+    api = ServiceProcess.start('api', env);
+    client = await api.client();
+    await api.becomes('ready');
+  });
+  afterEach(async () => {
+    await beOnTime();
+    await eventually(() => client.getAll());
+  });
+  afterAll(async () => {
+    await endProcesses();
+    await database.close();
+    await removeOwnDatabases();
+  });
+
+  const failPoint = async (settings: object): Promise<void> => {
+    const admin = database.connection.getClient().db('admin');
+    await admin.command({ configureFailPoint: 'failCommand', ...settings });
+  };
+  /** Has MongoDB answer queries so late: each, or the next ones. */
+  const beLate = (
+    blockTimeMS: number,
+    mode: 'alwaysOn' | { times: number } = 'alwaysOn',
+    failCommands = ['find', 'aggregate'],
+  ): Promise<void> => failPoint({ mode, data: { failCommands, blockConnection: true, blockTimeMS } });
+  const beOnTime = (): Promise<void> => failPoint({ mode: 'off' });
+
+  /** How many queries MongoDB has begun to answer. */
+  const queriesBegun = async (): Promise<number> => {
+    type Status = { metrics: { commands: Record<'find' | 'aggregate', { total: number }> } } | undefined;
+    const { find, aggregate } = ((await database.connection.db?.command({ serverStatus: 1 })) as Status)?.metrics
+      .commands ?? { find: { total: NaN }, aggregate: { total: NaN } };
+    return find.total + aggregate.total;
+  };
+
+  /** A category of so many items, all of them favourites of a user. */
+  const prepare = async (): Promise<Fresh> => {
+    const categoryId = ++lastCategory;
+    const [slug, userId, ...words] = [uniqueWord(), uniqueWord(), uniqueWord(), uniqueWord()];
+    const items = Array.from({ length: 620 }, () => record({ categoryId, name: words.join(' ') }));
+    await database.models.categories.insertMany([{ _id: categoryId, slug, title: slug }]);
+    await store(database, ...items);
+    await favour(database, userId, items.slice(0, 5));
+    const id = items[2]?._id.toHexString() ?? '';
+    return { id, slug, userId, categoryId: String(categoryId), words: words.join(' ') };
+  };
+
+  const timed = async ([operation, input]: Read): Promise<{ status: number; afterMs: number }> => {
+    const since = performance.now();
+    const { status } = await client.call(operation, input);
+    return { status, afterMs: performance.now() - since };
+  };
+  const expectInTime = ({ status, afterMs }: { status: number; afterMs: number }): void => {
+    expect([200, 503]).toContain(status);
+    expect(afterMs).toBeLessThan(PROMPTLY_MS);
+  };
+
+  describe.each(READS)('of %s', (_, readOf) => {
+    it('is bounded as a whole, however late MongoDB answers each query', async () => {
+      const [first, second] = [await prepare(), await prepare()];
+      await beLate(SOMEWHAT_LATE_MS);
+      expect(await timed(readOf(first))).toMatchObject({ status: 200 });
+      await beLate(LATE_MS);
+      expectInTime(await timed(readOf(second)));
+    });
+
+    it('is bounded for those too who ask while it is under way for another', async () => {
+      const read = readOf(await prepare());
+      await beLate(LATE_MS);
+      const arrivals = Array.from({ length: 6 }, async (__, n) => {
+        await delay(n * 300);
+        return timed(read);
+      });
+      for (const answer of await Promise.all(arrivals)) expectInTime(answer);
+    });
+  });
+
+  it('is not spent on reads that had not begun when it was over', async () => {
+    const before = await queriesBegun();
+    await beLate(TOO_LATE_MS);
+    const pages = ITEM_STATUSES.flatMap((status) =>
+      Array.from({ length: 100 }, (_, n): Read => ['getAll', { status, pageSize: n + 1 }]),
+    );
+    const items = Array.from({ length: 200 }, (): Read => ['getById', { id: newMongoId() }]);
+    const answers = await Promise.all([
+      ...pages.map(timed),
+      ...items.map(async (read, n) => {
+        await delay(n * 8);
+        return timed(read);
+      }),
+    ]);
+    await beOnTime();
+    // Whatever is still to be asked of MongoDB is asked before this.
+    await eventually(() => client.getAll({ categoryId: '1' }));
+    const begun = (await queriesBegun()) - before;
+    expect(answers.filter(({ status }) => status !== 503)).toEqual([]);
+    expect(Math.max(...answers.map(({ afterMs }) => afterMs))).toBeLessThan(MANY_PROMPTLY_MS);
+    expect(begun).toBeLessThan(300);
+  });
+
+  it('is over for few only when one query among many is too late', async () => {
+    const items = await store(database, ...Array.from({ length: 500 }, () => record()));
+    const { host } = new URL(client.base);
+    const open = await Promise.all(items.map(() => RawConnection.open(client.base)));
+    await beLate(TOO_LATE_MS, { times: 1 }, ['find']);
+    // All come at the same moment for a process that has been stopped meanwhile.
+    api.signal('SIGSTOP');
+    for (const [n, { _id }] of items.entries()) {
+      const body = JSON.stringify({ id: _id.toHexString() });
+      const headers = `Host: ${host}\r\nContent-Type: application/json\r\nContent-Length: ${String(body.length)}`;
+      open[n]?.send(`POST /api/orpc/items/getById HTTP/1.1\r\n${headers}\r\n\r\n${body}`);
+    }
+    api.signal('SIGCONT');
+    const answers = await Promise.all(open.map((connection) => connection.answer<{ id?: string }>()));
+    for (const connection of open) connection.hangUp();
+    const late = answers.filter(({ status }) => status !== 200);
+    expect(late.filter(({ status }) => status !== 503)).toEqual([]);
+    expect(late.length).toBeLessThanOrEqual(100);
+    const wrong = answers.filter(({ status, body }, n) => status === 200 && body.id !== items[n]?._id.toHexString());
+    expect(wrong).toEqual([]);
+  });
+});
