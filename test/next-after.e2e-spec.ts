@@ -328,7 +328,7 @@ describe('Next-After', () => {
     const { headers } = body.paths['/api/orpc/items/getAll']?.post.responses[200] ?? { headers: {} };
     const name = headers['Next-After']?.$ref.split('/').at(-1) ?? '';
     const documented = body.components.headers[name];
-    expect(documented).toMatchObject({ schema: { type: 'string', maxLength: 200 } });
+    expect(documented).toMatchObject({ description: expect.any(String) as string, schema: { type: 'string' } });
     // It is missing on the last page.
     expect(documented).not.toHaveProperty('required', true);
   });

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ITEM_STATUSES } from '@app/contracts';
 import { newMongoId, SchemaRepository, type Database } from '@app/database';
-import type { ApiClient } from './support/api-client.js';
+import type { Answer, ApiClient } from './support/api-client.js';
 import { eventually } from './support/eventually.js';
 import { favour, record, store, uniqueWord } from './support/items.js';
 import { ownMongodb, readyMongodb, removeOwnDatabases } from './support/own-databases.js';
@@ -127,7 +127,7 @@ describe('the time of a read', () => {
       const read = readOf(await prepare());
       await beLate(LATE_MS);
       const arrivals = Array.from({ length: 6 }, async (__, n) => {
-        await delay(n * 300);
+        await delay(n * 100);
         return timed(read);
       });
       for (const answer of await Promise.all(arrivals)) expectInTime(answer);
@@ -159,23 +159,33 @@ describe('the time of a read', () => {
 
   it('is over for few only when one query among many is too late', async () => {
     const items = await store(database, ...Array.from({ length: 500 }, () => record()));
+    const ids = items.map(({ _id }) => _id.toHexString());
+    // Several times: how many of them share a query is a matter of chance.
+    for (let times = 0; times < 3; times++) {
+      await beLate(TOO_LATE_MS, { times: 1 }, ['find']);
+      const answers = await readAtOnce(ids);
+      await beOnTime();
+      const late = answers.filter(({ status }) => status !== 200);
+      expect(late.filter(({ status }) => status !== 503)).toEqual([]);
+      expect(late.length).toBeLessThanOrEqual(100);
+      const wrong = answers.filter(({ status, body }, n) => status === 200 && body.id !== ids[n]);
+      expect(wrong).toEqual([]);
+    }
+  });
+
+  /** Asks for each of these items at the same moment: while the API is stopped. */
+  const readAtOnce = async (ids: readonly string[]): Promise<Answer<{ id?: string }>[]> => {
     const { host } = new URL(client.base);
-    const open = await Promise.all(items.map(() => RawConnection.open(client.base)));
-    await beLate(TOO_LATE_MS, { times: 1 }, ['find']);
-    // All come at the same moment for a process that has been stopped meanwhile.
+    const connections = await Promise.all(ids.map(() => RawConnection.open(client.base)));
     api.signal('SIGSTOP');
-    for (const [n, { _id }] of items.entries()) {
-      const body = JSON.stringify({ id: _id.toHexString() });
+    for (const [n, id] of ids.entries()) {
+      const body = JSON.stringify({ id });
       const headers = `Host: ${host}\r\nContent-Type: application/json\r\nContent-Length: ${String(body.length)}`;
-      open[n]?.send(`POST /api/orpc/items/getById HTTP/1.1\r\n${headers}\r\n\r\n${body}`);
+      connections[n]?.send(`POST /api/orpc/items/getById HTTP/1.1\r\n${headers}\r\n\r\n${body}`);
     }
     api.signal('SIGCONT');
-    const answers = await Promise.all(open.map((connection) => connection.answer<{ id?: string }>()));
-    for (const connection of open) connection.hangUp();
-    const late = answers.filter(({ status }) => status !== 200);
-    expect(late.filter(({ status }) => status !== 503)).toEqual([]);
-    expect(late.length).toBeLessThanOrEqual(100);
-    const wrong = answers.filter(({ status, body }, n) => status === 200 && body.id !== items[n]?._id.toHexString());
-    expect(wrong).toEqual([]);
-  });
+    const answers = await Promise.all(connections.map((connection) => connection.answer<{ id?: string }>()));
+    for (const connection of connections) connection.hangUp();
+    return answers;
+  };
 });
