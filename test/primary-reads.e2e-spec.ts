@@ -7,6 +7,8 @@ import { startService, type Service } from './support/service.js';
 
 const NAME = 'own';
 const CATEGORY = 31;
+/** A primary repeats some of its reads on secondaries by itself, to warm their caches. */
+const NO_MIRRORED_READS = 'mirrorReads={samplingRate: 0}';
 
 jest.setTimeout(120_000);
 
@@ -16,9 +18,8 @@ describe('items of a replica set whose secondaries are preferred', () => {
   /** Each a connection to one secondary. */
   let secondaries: Database[];
   beforeAll(async () => {
-    const mongods = await Promise.all(
-      Array.from({ length: 3 }, () => ownMongodb('--setParameter', 'enableTestCommands=1')),
-    );
+    const parameters = ['enableTestCommands=1', NO_MIRRORED_READS].flatMap((parameter) => ['--setParameter', parameter]);
+    const mongods = await Promise.all(Array.from({ length: 3 }, () => ownMongodb(...parameters)));
     await readyReplicaSet(mongods);
     const hosts = mongods.map(({ port }) => `127.0.0.1:${String(port)}`);
     const members = await Promise.all(hosts.map(connectTo));
