@@ -30,6 +30,17 @@ jest.setTimeout(60_000);
 
 const ids = (items: Item[]): string[] => items.map(({ id }) => id);
 
+/** The cursor with another character in the place of each. */
+function withOneOther(cursor: string): string[] {
+  const others = Array.from(cursor).flatMap((letter, index) => {
+    // Some of the bits of a last letter may stand for nothing.
+    const isLast = index === cursor.length - 1;
+    const letters = isLast ? LETTERS : `${LETTERS[(LETTERS.indexOf(letter) + 1) % LETTERS.length] ?? ''}~`;
+    return Array.from(letters, (other) => cursor.slice(0, index) + other + cursor.slice(index + 1));
+  });
+  return others.filter((other) => other !== cursor);
+}
+
 /** Neither itself nor anything else has moved the item in the order of lists. */
 const isSamePlace = (one: Item, other: Item): boolean =>
   one.id === other.id &&
@@ -220,7 +231,8 @@ describe('Next-After', () => {
         const before = await all(filter);
         expect(before).toHaveLength(59);
         const walked: Item[] = [];
-        for await (const page of pagesOf(service.api, { ...filter, pageSize: 4 })) {
+        // The fifth is one whose boost has an end.
+        for await (const page of pagesOf(service.api, { ...filter, pageSize: 5 })) {
           walked.push(...page);
           const last = page.at(-1);
           if (last !== undefined && walked.length < 50) await change(last);
@@ -268,17 +280,14 @@ describe('Next-After', () => {
       ['of favourites', { userId: USER }],
     ])('once any of its characters is another one: %s', async (_, filter) => {
       await storeTies();
-      const cursor = await cursorOf({ ...filter, pageSize: 3 });
-      expect(cursor).toMatch(CURSOR);
-      const others = Array.from(cursor).flatMap((letter, index) => {
-        const isLast = index === cursor.length - 1;
-        // Some of the bits of a last letter may stand for nothing.
-        const letters = isLast ? LETTERS : `${LETTERS[(LETTERS.indexOf(letter) + 1) % LETTERS.length] ?? ''}~`;
-        return Array.from(letters, (other) => cursor.slice(0, index) + other + cursor.slice(index + 1));
-      });
       const taken: string[] = [];
-      for (const after of others) {
-        if (after !== cursor && !(await isCursorRefused({ ...filter, after }))) taken.push(after);
+      // Of boosted items and of others: the lengths differ, and with them what the last letter stands for.
+      for (const pageSize of [3, 10]) {
+        const cursor = await cursorOf({ ...filter, pageSize });
+        expect(cursor).toMatch(CURSOR);
+        for (const after of withOneOther(cursor)) {
+          if (!(await isCursorRefused({ ...filter, after }))) taken.push(after);
+        }
       }
       expect(taken).toEqual([]);
     });

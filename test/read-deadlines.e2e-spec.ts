@@ -77,20 +77,23 @@ describe('the time of a read', () => {
     await removeOwnDatabases();
   });
 
-  const failPoint = async (settings: object): Promise<void> => {
+  const failPoint = async (settings: object): Promise<{ count: number }> => {
     const admin = database.connection.getClient().db('admin');
-    await admin.command({ configureFailPoint: 'failCommand', ...settings });
+    return (await admin.command({ configureFailPoint: 'failCommand', ...settings })) as { count: number };
   };
   /** Has MongoDB answer queries so late: each, or the next ones. */
-  const beLate = (
+  const beLate = async (
     blockTimeMS: number,
     mode: 'alwaysOn' | { times: number } = 'alwaysOn',
     failCommands = ['find', 'aggregate'],
-  ): Promise<void> => failPoint({ mode, data: { failCommands, blockConnection: true, blockTimeMS } });
-  const beOnTime = (): Promise<void> => failPoint({ mode: 'off' });
+  ): Promise<void> => {
+    await failPoint({ mode, data: { failCommands, blockConnection: true, blockTimeMS } });
+  };
+  /** Ends that, and tells how many queries have been late since MongoDB was started. */
+  const beOnTime = async (): Promise<number> => (await failPoint({ mode: 'off' })).count;
 
-  /** How many queries MongoDB has begun to answer. */
-  const queriesBegun = async (): Promise<number> => {
+  /** How many queries MongoDB has answered; what was given up before is not among them. */
+  const queriesAnswered = async (): Promise<number> => {
     type Status = { metrics: { commands: Record<'find' | 'aggregate', { total: number }> } } | undefined;
     const { find, aggregate } = ((await database.connection.db?.command({ serverStatus: 1 })) as Status)?.metrics
       .commands ?? { find: { total: NaN }, aggregate: { total: NaN } };
@@ -141,21 +144,23 @@ describe('the time of a read', () => {
 
   it('is not spent on reads that had not begun when it was over', async () => {
     const pages = ITEM_STATUSES.flatMap((status) =>
-      Array.from({ length: 100 }, (_, n): Read => ['getAll', { status, pageSize: n + 1 }]),
+      Array.from({ length: 80 }, (_, n): Read => ['getAll', { status, pageSize: n + 1 }]),
     );
-    const items = Array.from({ length: 200 }, (): Read => ['getById', { id: newMongoId() }]);
-    const before = await queriesBegun();
+    const items = Array.from({ length: 120 }, (): Read => ['getById', { id: newMongoId() }]);
+    // The first requests of a process are slow ones.
+    await Promise.all(Array.from({ length: 100 }, () => client.getAll()));
+    const before = (await beOnTime()) + (await queriesAnswered());
     await beLate(TOO_LATE_MS);
     const arriving = (reads: Read[], withinMs: number): Promise<Timed>[] =>
       reads.map(async (read, n) => {
         await delay((n * withinMs) / reads.length);
         return timed(read);
       });
-    const answers = await Promise.all([...arriving(pages, 1500), ...arriving(items, 1500)]);
-    await beOnTime();
+    const answers = await Promise.all([...arriving(pages, 3000), ...arriving(items, 3000)]);
+    const late = await beOnTime();
     // Whatever is still to be asked of MongoDB is asked before this.
     await eventually(() => client.getAll({ categoryId: '1' }));
-    const begun = (await queriesBegun()) - before;
+    const begun = late + (await queriesAnswered()) - before;
     expect(answers.filter(({ status }) => status !== 503)).toEqual([]);
     expect(Math.max(...answers.map(({ afterMs }) => afterMs))).toBeLessThan(MANY_PROMPTLY_MS);
     expect(begun).toBeLessThan(300);
