@@ -33,8 +33,8 @@ collectGarbageEarly();
  */
 runCommand(USAGE, async (say) => {
   const args = importArguments(process.argv.slice(2));
-  const { signal: stop, interruption } = stopOnSignals();
-  const input = await openInput(args.file, args.format, stop);
+  const { stop, interruption } = stopOnSignals();
+  const input = await openInput(args.file, args.format, stop.signal);
   const rejects = await Rejects.open(args.rejectsFile);
   await withDatabase(console.error, CONNECT_WITHIN_MS, async (database) => {
     const schema = new SchemaRepository(database);
@@ -98,7 +98,7 @@ async function requireUniqueIndexes(schema: SchemaRepository): Promise<void> {
 }
 
 /** The first signal ends reading, a second one the process. */
-function stopOnSignals(): { signal: AbortSignal; interruption: () => keyof typeof EXIT_CODES | undefined } {
+function stopOnSignals(): { stop: AbortController; interruption: () => keyof typeof EXIT_CODES | undefined } {
   const stop = new AbortController();
   let received: keyof typeof EXIT_CODES | undefined;
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
@@ -107,5 +107,5 @@ function stopOnSignals(): { signal: AbortSignal; interruption: () => keyof typeo
       stop.abort();
     });
   }
-  return { signal: stop.signal, interruption: () => received };
+  return { stop, interruption: () => received };
 }
