@@ -35,7 +35,7 @@ runCommand(USAGE, async (say) => {
   const args = importArguments(process.argv.slice(2));
   const { stop, interruption } = stopOnSignals();
   const input = await openInput(args.file, args.format, stop.signal);
-  const rejects = await Rejects.open(args.rejectsFile);
+  const rejects = await Rejects.open(args.rejectsFile, args.file);
   await withDatabase(console.error, CONNECT_WITHIN_MS, async (database) => {
     const schema = new SchemaRepository(database);
     await requireUniqueIndexes(schema);
