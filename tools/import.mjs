@@ -14,6 +14,8 @@ import { StepError, Steps } from './steps.mjs';
 const COULD_NOT_RUN = 2;
 const INTERRUPTED = 130;
 const LOOK_EVERY_MS = 500;
+// Told to stop, the import stores the batches in hand and builds the search index, which takes minutes in a large database.
+const IMPORT_GRACE_MS = 3_600_000;
 
 await launch(new Steps(process.stderr), (launcher) => run(launcher).catch((error) => fail(launcher, error)), {
   exitCodeWhenStopped: INTERRUPTED,
@@ -25,7 +27,8 @@ async function run(launcher) {
   const env = { ...process.env, MONGODB_URI: process.env.MONGODB_URI || (await localMongodb(launcher)) };
   const script = join(ROOT, 'dist', 'apps', 'cli', 'src', 'import.js');
   const terminal = { stdin: 'inherit', stdout: 'inherit', stderr: 'inherit' };
-  const child = launcher.start('import', process.execPath, [script, ...process.argv.slice(2)], { ...terminal, env });
+  const options = { ...terminal, env, graceMs: IMPORT_GRACE_MS };
+  const child = launcher.start('import', process.execPath, [script, ...process.argv.slice(2)], options);
   return (await child.exited).code ?? COULD_NOT_RUN;
 }
 

@@ -12,7 +12,7 @@ import { SearchBackfill } from '@app/items';
 import { collectGarbageEarly, loadCliConfig } from '@app/runtime';
 import { CommandError, runCommand, withDatabase } from './command.js';
 import { importArguments, USAGE, type ImportArguments } from './import/arguments.js';
-import { openInput } from './import/input.js';
+import { openInput, type Input } from './import/input.js';
 import { ItemLoader } from './import/item-loader.js';
 import type { Loader } from './import/loader.js';
 import { Progress } from './import/progress.js';
@@ -23,6 +23,7 @@ import { Tally } from './import/tally.js';
 
 const CONNECT_WITHIN_MS = 10_000;
 const SOME_REJECTED = 1;
+const COULD_NOT_RUN = 2;
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 
 collectGarbageEarly();
@@ -32,48 +33,67 @@ collectGarbageEarly();
  * end, 130 and 143 when it was interrupted.
  */
 runCommand(USAGE, async (say) => {
+  // A reader that goes away, as of `| head`, does not end the import half-way.
+  for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
   const args = importArguments(process.argv.slice(2));
-  const { signal: stop, interruption } = stopOnSignals();
-  const input = await openInput(args.file, args.format, stop);
-  const rejects = await Rejects.open(args.rejectsFile);
+  const { stop, interruption } = stopOnSignals();
+  const input = await openInput(args.file, args.format, stop.signal);
+  const rejects = await Rejects.open(args.rejectsFile, args.file);
   await withDatabase(console.error, CONNECT_WITHIN_MS, async (database) => {
     const schema = new SchemaRepository(database);
     await requireUniqueIndexes(schema);
-    const isSearchToBeIndexed = args.kind === 'items' && !args.isDryRun && (await schema.postponeSearchIndex());
-    const loader = loaderFor(args, database);
-    const tally = new Tally();
-    const progress = new Progress(input);
     try {
-      await runImport(input.lines, loader, {
-        concurrency: args.concurrency,
-        stop,
-        report: async (lines, outcome) => {
-          await rejects.add(outcome.rejects);
-          tally.add(lines, outcome);
-          progress.update(tally.read);
-        },
-      });
+      const loader = loaderFor(args, database, schema);
+      const rejected = await load(input, { args, loader, rejects, stop, say });
+      const signal = interruption();
+      if (signal === undefined) for (const line of (await loader.finish?.()) ?? []) say(line);
+      else say('Interrupted: run the same command again, and it stores what is missing');
+      process.exitCode = signal === undefined ? (rejected > 0 ? SOME_REJECTED : 0) : EXIT_CODES[signal];
     } finally {
-      progress.stop();
-      for (const line of rejects.shown()) console.error(line);
-      say(tally.summary(args.isDryRun));
-      await rejects.close();
+      if (!args.isDryRun) await restoreSearchIndex(schema, say);
     }
-    const signal = interruption();
-    if (isSearchToBeIndexed) await buildSearchIndex(schema, say);
-    if (signal === undefined) for (const line of (await loader.finish?.()) ?? []) say(line);
-    else say('Interrupted: run the same command again, and it stores what is missing');
-    process.exitCode = signal === undefined ? (tally.rejected > 0 ? SOME_REJECTED : 0) : EXIT_CODES[signal];
   });
 });
 
-function loaderFor({ kind, isDryRun }: ImportArguments, database: Database): Loader {
+interface Load {
+  args: ImportArguments;
+  loader: Loader;
+  rejects: Rejects;
+  stop: AbortController;
+  say: (line: string) => void;
+}
+
+/** Loads all lines and says what became of them. Returns how many were rejected. */
+async function load(input: Input, { args, loader, rejects, stop, say }: Load): Promise<number> {
+  const tally = new Tally();
+  const progress = new Progress(input);
+  try {
+    await runImport(input.lines, loader, {
+      concurrency: args.concurrency,
+      stop,
+      report: async (lines, outcome) => {
+        await rejects.add(outcome.rejects);
+        tally.add(lines, outcome);
+        progress.update(tally.read);
+      },
+    });
+    return tally.rejected;
+  } finally {
+    progress.stop();
+    for (const line of rejects.shown()) console.error(line);
+    say(tally.summary(args.isDryRun));
+    await rejects.close();
+  }
+}
+
+function loaderFor({ kind, isDryRun }: ImportArguments, database: Database, schema: SchemaRepository): Loader {
   if (kind === 'items') {
     const { maxItemBytes } = loadCliConfig();
     const counters = new CounterRepository(database);
     return new ItemLoader(new ItemRepository(database), new ReferenceRepository(database), counters, {
       isDryRun,
       maxItemBytes,
+      beforeStoring: () => schema.postponeSearchIndex(),
     });
   }
   return new ReferenceLoader(
@@ -84,11 +104,21 @@ function loaderFor({ kind, isDryRun }: ImportArguments, database: Database): Loa
   );
 }
 
-/** Also after an interruption: without it searches read all items. */
-async function buildSearchIndex(schema: SchemaRepository, say: (line: string) => void): Promise<void> {
-  const since = performance.now();
-  await schema.createIndexes();
-  say(`Search index built in ${((performance.now() - since) / 1000).toFixed(1)} s`);
+/**
+ * Builds the search index if it is missing: this import has postponed it, or an earlier one that was killed. Without it
+ * searches read all items. Does not throw, so that the reason why an import failed is the one that is told.
+ */
+async function restoreSearchIndex(schema: SchemaRepository, say: (line: string) => void): Promise<void> {
+  try {
+    if (!(await schema.isSearchIndexMissing())) return;
+    const since = performance.now();
+    console.error('Building the search index');
+    await schema.createIndexes();
+    say(`Search index built in ${((performance.now() - since) / 1000).toFixed(1)} s`);
+  } catch (error) {
+    console.error(`The search index may be missing: run \`npm run setup\` (${(error as Error).message})`);
+    process.exitCode = COULD_NOT_RUN;
+  }
 }
 
 /** Without these an item could be stored twice. */
@@ -98,7 +128,7 @@ async function requireUniqueIndexes(schema: SchemaRepository): Promise<void> {
 }
 
 /** The first signal ends reading, a second one the process. */
-function stopOnSignals(): { signal: AbortSignal; interruption: () => keyof typeof EXIT_CODES | undefined } {
+function stopOnSignals(): { stop: AbortController; interruption: () => keyof typeof EXIT_CODES | undefined } {
   const stop = new AbortController();
   let received: keyof typeof EXIT_CODES | undefined;
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
@@ -107,5 +137,5 @@ function stopOnSignals(): { signal: AbortSignal; interruption: () => keyof typeo
       stop.abort();
     });
   }
-  return { signal: stop.signal, interruption: () => received };
+  return { stop, interruption: () => received };
 }

@@ -50,14 +50,17 @@ export class SchemaRepository {
   /**
    * Removes the index of search from an empty database that is about to be filled: built at the end, by
    * {@link createIndexes}, it is written once, in its order; kept up to date it is larger than the cache long before a
-   * million items and slows each insert down. Answers whether it is missing now.
+   * million items and slows each insert down.
    */
-  async postponeSearchIndex(): Promise<boolean> {
+  async postponeSearchIndex(): Promise<void> {
     const { items } = this.database.models;
-    const isMissing = (await this.missingIndexes()).performance.includes(`items.${SEARCH_INDEX}`);
-    if (isMissing || (await items.exists({})) !== null) return isMissing;
+    if ((await this.isSearchIndexMissing()) || (await items.exists({})) !== null) return;
     await items.collection.dropIndex(SEARCH_INDEX);
-    return true;
+  }
+
+  /** Whether searches read all items: the index was postponed and not built since. */
+  async isSearchIndexMissing(): Promise<boolean> {
+    return (await this.missingIndexes()).performance.includes(`items.${SEARCH_INDEX}`);
   }
 
   /**

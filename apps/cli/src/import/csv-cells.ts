@@ -1,24 +1,26 @@
 import { parseExactJson } from '@app/contracts';
 
 /** How the cells of a field that is no text are read; an empty cell is an absent field, or null where create demands one. */
-const KINDS: Readonly<Record<string, (cell: string) => unknown>> = {
-  id: number,
-  price: number,
-  stock: number,
-  brandId: number,
-  conditionId: number,
-  boostScore: number,
-  favouriteCount: number,
-  viewCount: number,
-  deliveryCost: number,
-  isFeatured: boolean,
-  isBoosted: boolean,
-  isVisible: boolean,
-  freeShipping: boolean,
-  images: list,
-  deliveryOptions: list,
-  photos: json,
-};
+const KINDS = new Map<string, (cell: string) => unknown>(
+  Object.entries({
+    id: number,
+    price: number,
+    stock: number,
+    brandId: number,
+    conditionId: number,
+    boostScore: number,
+    favouriteCount: number,
+    viewCount: number,
+    deliveryCost: number,
+    isFeatured: boolean,
+    isBoosted: boolean,
+    isVisible: boolean,
+    freeShipping: boolean,
+    images: list,
+    deliveryOptions: list,
+    photos: json,
+  }),
+);
 const NULL_WHEN_EMPTY = new Set(['brandId', 'conditionId', 'isFeatured']);
 
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
@@ -32,7 +34,7 @@ export function valuesOf(names: readonly string[], cells: readonly string[]): Re
   const values: Record<string, unknown> = {};
   names.forEach((name, index) => {
     const cell = cells[index] ?? '';
-    if (cell !== '') values[name] = (KINDS[name] ?? asIs)(cell);
+    if (cell !== '') values[name] = (KINDS.get(name) ?? asIs)(cell);
     else if (NULL_WHEN_EMPTY.has(name)) values[name] = null;
   });
   return values;

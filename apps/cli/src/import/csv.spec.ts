@@ -61,13 +61,30 @@ describe('readCsv', () => {
     expect((line as SourceLine).value).toEqual({ price: '12,50', stock: '0x10', isVisible: 'yes', photos: '[' });
   });
 
+  it('reads a quote inside an unquoted cell as text', async () => {
+    expect(await names('name,b\n32" TV,x\nA 6" by 9" box,32"\ntwo,x')).toEqual(['32" TV', 'A 6" by 9" box', 'two']);
+  });
+
   it.each([
-    ['a quote in the middle', 'name,b\none,x\ntw"o,x\nthree,x\nfour,x', ['one', 'rejected 3', 'three', 'four']],
+    ['a quoted cell after spaces', 'name,b\none, "x"\ntwo,x', ['rejected 2', 'two']],
+    ['quotes in a quoted cell that are not doubled', 'name,b\n"32" TV",x\ntwo,x', ['rejected 2', 'two']],
+    ['an inner quote and a cell left open', 'name,b\n32" TV,"x\ntwo,x"\nthree,x', ['rejected 2', 'two', 'three']],
+    ['a carriage return', 'name,b\none,x\rmore\ntwo,x', ['rejected 2', 'two']],
     ['text behind a quoted cell', 'name,b\n"one" x,y\ntwo,x', ['rejected 2', 'two']],
     ['a cell too many', 'name,b\none,x,y\ntwo,x', ['rejected 2', 'two']],
     ['a cell too few', 'name,b\none\ntwo,x', ['rejected 2', 'two']],
     ['a quote never closed', 'name,b\n"one,x\ntwo,x\nthree,x', ['rejected 2', 'two', 'three']],
     ['a quote never closed, and a good one later', 'name,b\n"one,x\ntwo,x\n"three",x', ['rejected 2', 'two', 'three']],
+    [
+      'a quote never closed, and an inner one later',
+      'name,b\n"one,x\ntwo,x\n32" TV,x',
+      ['rejected 2', 'two', '32" TV'],
+    ],
+    [
+      'a quote closed in another cell',
+      'name,b\n"one,x\ntwo,x\n32"\nthree,x',
+      ['rejected 2', 'two', 'rejected 4', 'three'],
+    ],
   ])('rejects a line with %s, and no other', async (_, text, expected) => {
     expect(await names(text)).toEqual(expected);
   });
@@ -79,13 +96,64 @@ describe('readCsv', () => {
     expect(found.filter((name) => name?.startsWith('rejected'))).toEqual(['rejected 2']);
   });
 
+  it('counts the line breaks of a record that is too long', async () => {
+    const found = await names(`name,b\n"one${'\nx'.repeat(MAX_LINE_BYTES / 2)}",x\ntwo,x`);
+    expect([found[0], found.at(-1)]).toEqual(['rejected 2', 'two']);
+  }, 30_000);
+
+  it('says where the quoted cell of a rejected line was read to, and why it ends there', async () => {
+    const reasonsIn = async (text: string) =>
+      (await read(text)).flatMap((line) => ('reasons' in line ? line.reasons.map(({ message }) => message) : []));
+    expect(await reasonsIn('name,b\n"one,x\ntwo,x\n"three",x')).toEqual([
+      'Quoted cell continues to line 4: Text after a closing quote: double the quotes in a quoted cell',
+    ]);
+    expect(await reasonsIn('name,b\n"one,x')).toEqual(['Quoted cell is never closed']);
+    expect(await reasonsIn('name,b\none')).toEqual(['Record has 1 cells, and the first line 2 names']);
+  });
+
+  // Where lines are read again and again this takes minutes.
+  it.each(['a,b', 'a","b', '","', '"', '"a'])(
+    'reads each line at most twice after an inner quote and an open one: %s',
+    async (line) => {
+      const lines = `${line}\n`.repeat(MAX_LINE_BYTES / 8 / (line.length + 1));
+      const found = await names(`name,b\n32" TV,x\n${lines}"one,x\n${lines}last,x`);
+      expect([found[0], found.at(-1)]).toEqual(['32" TV', 'last']);
+    },
+    15_000,
+  );
+
+  it('reads a line with as many cells as a line can have', async () => {
+    const cells = ','.repeat(MAX_LINE_BYTES - 1);
+    expect(await names(`name,b\n${cells}\ntwo,x`)).toEqual(['rejected 2', 'two']);
+  });
+
+  it('reads a field with the name of a member of all objects as text', async () => {
+    const [line] = await read('name,constructor,toString,hasOwnProperty,__proto__\none,a,b,c,d');
+    expect({ ...((line as SourceLine).value as object) }).toEqual({
+      name: 'one',
+      constructor: 'a',
+      toString: 'b',
+      hasOwnProperty: 'c',
+    });
+  });
+
+  it('takes lines that end with CR CR LF, and skips empty ones', async () => {
+    expect(await names('name,b\r\n\r\n\n"one",x\r\ntwo,x\r')).toEqual(['one', 'two']);
+  });
+
   it('rejects lines that could not be read', async () => {
     const found = await read('name\none\nlong\ntwo', { 3: 'too long' });
     expect(found[1]).toEqual({ number: 3, text: 'long', reasons: [{ path: [], message: 'too long' }] });
     expect(found).toHaveLength(3);
   });
 
-  it('refuses a first line that names a field twice', async () => {
-    await expect(read('name,name\na,b')).rejects.toThrow(CommandError);
+  it.each([
+    ['names a field twice', 'name,name\na,b', {}],
+    ['is not CSV', '"name" x,b\na,b', {}],
+    ['leaves a quoted cell open', '"name,b\na,b', {}],
+    ['ends with a carriage return alone', 'name,b\ra,b', {}],
+    ['could not be read', 'name,b\na,b', { 1: 'not UTF-8' }],
+  ])('refuses a first line that %s', async (_, text, faults) => {
+    await expect(read(text, faults)).rejects.toThrow(CommandError);
   });
 });

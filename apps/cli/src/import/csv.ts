@@ -1,82 +1,112 @@
-import { parse } from 'csv-parse/sync';
 import { CommandError } from '../command.js';
 import { valuesOf } from './csv-cells.js';
+import { readCsvLine } from './csv-line.js';
 import { MAX_LINE_BYTES, type Line } from './lines.js';
 import { rejected, wholeLine, type RejectedLine, type SourceLine } from './source-line.js';
 
-const QUOTE = /"/g;
+/** Characters of the longest record, with a line break after each of its lines. */
+const MAX_RECORD_LENGTH = MAX_LINE_BYTES + 1;
 
 /**
- * Reads CSV as of RFC 4180, its first line the names of the fields. A quoted cell may hold line breaks. Lines that make no
- * record are rejected one at a time: a quote that is never closed costs its own line, not what follows.
+ * Reads CSV as of RFC 4180, its first line the names of the fields. A quoted cell may hold line breaks. Of lines that make
+ * no record the first one is rejected and the others are read again: a quote that is never closed costs its own line only.
+ *
+ * No line is read more than twice. A line that leaves a quoted cell open has an odd number of quotes, and one inside such
+ * a cell an even number: read again, it opens none.
  *
  * @throws CommandError when the first line names no fields
  */
 export async function* readCsv(lines: AsyncIterable<Line>): AsyncGenerator<SourceLine | RejectedLine> {
-  let names: string[] | undefined;
-  for await (const group of groups(lines)) {
-    let rest = group;
-    while (rest.length > 0) {
-      const [first, record, others] = nextRecord(rest);
-      rest = others;
-      if (typeof record === 'string') yield rejected(first, wholeLine(record));
-      else if (names === undefined) names = namesIn(record);
-      else if (record.length !== names.length) yield rejected(first, wholeLine(lengthFault(names, record)));
-      else yield { ...first, value: valuesOf(names, record) };
+  const reader = new RecordReader();
+  // Each yield* here would cost three promises a line.
+  for await (const line of lines) for (const read of reader.add(line)) yield read;
+  yield* reader.end();
+}
+
+class RecordReader {
+  private names: string[] | undefined;
+  private record = new CsvRecord();
+
+  *add(line: Line): Generator<SourceLine | RejectedLine> {
+    if (!this.record.isOpen && isBlank(line)) return;
+    const reason = this.record.add(line) ?? this.faultOfLength();
+    if (reason !== undefined) yield* this.reject(reason);
+    else if (!this.record.isOpen) yield* this.complete();
+  }
+
+  *end(): Generator<SourceLine | RejectedLine> {
+    while (this.record.isOpen) yield* this.reject('Quoted cell is never closed');
+  }
+
+  private faultOfLength(): string | undefined {
+    const { record, names } = this;
+    if (names === undefined || record.isOpen || record.cells.length === names.length) return undefined;
+    return `Record has ${String(record.cells.length)} cells, and the first line ${String(names.length)} names`;
+  }
+
+  private *complete(): Generator<SourceLine> {
+    const { cells, number, text } = this.record;
+    this.record = new CsvRecord();
+    if (this.names === undefined) this.names = namesIn(cells);
+    else yield { number, text, value: valuesOf(this.names, cells) };
+  }
+
+  private *reject(reason: string): Generator<SourceLine | RejectedLine> {
+    if (this.names === undefined) throw new CommandError(`The first line of a CSV file names its fields: ${reason}`);
+    const { lines } = this.record;
+    this.record = new CsvRecord();
+    const last = String(lines.at(-1)?.number);
+    const whole = lines.length > 1 ? `Quoted cell continues to line ${last}: ${reason}` : reason;
+    for (const [index, line] of lines.entries()) {
+      if (index === 0) yield rejected(line, wholeLine(whole));
+      else yield* this.add(line);
     }
   }
 }
 
-/** Lines up to one that closes all quotes: whole records, as long as no quote is missing. */
-async function* groups(lines: AsyncIterable<Line>): AsyncGenerator<Line[]> {
-  let group: Line[] = [];
-  let length = 0;
-  let isOpen = false;
-  for await (const line of lines) {
-    if (group.length === 0 && line.fault === undefined && line.text === '') continue;
-    group.push(line);
-    length += line.text.length;
-    if (line.fault === undefined && quotesIn(line) % 2 === 1) isOpen = !isOpen;
-    if (isOpen && line.fault === undefined && length <= MAX_LINE_BYTES) continue;
-    yield group;
-    [group, length, isOpen] = [[], 0, false];
+/** A record, or its beginning. */
+class CsvRecord {
+  readonly lines: Line[] = [];
+  readonly cells: string[] = [];
+  /** Whether the last cell continues in the next line. */
+  isOpen = false;
+  private length = 0;
+
+  get number(): number {
+    return this.lines[0]?.number ?? 0;
   }
-  yield group;
-}
 
-/** The first record of some lines, with its text, or why its first line makes none; and the lines behind it. */
-function nextRecord(lines: Line[]): [first: Pick<Line, 'number' | 'text'>, record: string[] | string, rest: Line[]] {
-  const [first = { number: 0, text: '' }, ...others] = lines;
-  if (first.fault !== undefined) return [first, first.fault, others];
-  let quotes = 0;
-  const end = lines.findIndex((line) => (quotes += quotesIn(line)) % 2 === 0);
-  const own = end === -1 ? [first] : lines.slice(0, end + 1);
-  const text = own.map((line) => line.text).join('\n');
-  const record = own.some(({ fault }) => fault !== undefined) ? undefined : parseRecord(text);
-  if (record === undefined) return [first, 'Line is not CSV: check its quotes', others];
-  return [{ number: first.number, text }, record, lines.slice(own.length)];
-}
+  get text(): string {
+    return this.lines.map(({ text }) => text).join('\n');
+  }
 
-function parseRecord(text: string): string[] | undefined {
-  try {
-    const [record, ...more] = parse(text);
-    return more.length === 0 ? record : undefined;
-  } catch {
+  /** Returns why the lines with this one make no record. */
+  add(line: Line): string | undefined {
+    this.lines.push(line);
+    this.length += line.text.length + 1;
+    if (line.fault !== undefined) return line.fault;
+    if (this.length > MAX_RECORD_LENGTH) return `Record is too long: at most ${String(MAX_LINE_BYTES)} characters`;
+    const read = readCsvLine(withoutReturn(line.text), this.isOpen);
+    if (typeof read === 'string') return read;
+    const begun = this.isOpen ? `${this.cells.pop() ?? ''}\n` : '';
+    for (const [index, cell] of read.cells.entries()) this.cells.push(index === 0 ? begun + cell : cell);
+    this.isOpen = read.isOpen;
     return undefined;
   }
 }
 
-function quotesIn({ text }: Line): number {
-  return text.match(QUOTE)?.length ?? 0;
+function isBlank({ text, fault }: Line): boolean {
+  return fault === undefined && withoutReturn(text) === '';
 }
 
-function namesIn(record: string[]): string[] {
-  const names = record.map((name) => name.trim());
+/** Some programs end lines with CR CR LF. */
+function withoutReturn(text: string): string {
+  return text.endsWith('\r') ? text.slice(0, -1) : text;
+}
+
+function namesIn(cells: string[]): string[] {
+  const names = cells.map((name) => name.trim());
   if (new Set(names).size < names.length)
     throw new CommandError('The first line of a CSV file names its fields, each once');
   return names;
-}
-
-function lengthFault(names: string[], record: string[]): string {
-  return `Line has ${String(record.length)} cells, and the first line ${String(names.length)} names`;
 }

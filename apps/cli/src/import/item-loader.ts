@@ -12,10 +12,14 @@ export interface ItemLoaderOptions {
   isDryRun: boolean;
   /** Of a line's validated values as JSON. */
   maxItemBytes: number;
+  /** Called once, before the first items are stored. */
+  beforeStoring: () => Promise<void>;
 }
 
 /** Stores items by the rules of create, and leaves those alone that are there. */
 export class ItemLoader implements Loader {
+  private isStoring = false;
+
   constructor(
     private readonly items: ItemRepository,
     private readonly references: ReferenceRepository,
@@ -29,6 +33,10 @@ export class ItemLoader implements Loader {
     const missing = valid.filter(({ id }) => !stored.has(id));
     const outcome = { stored: 0, existing: valid.length - missing.length, rejects };
     if (this.options.isDryRun) return () => Promise.resolve({ ...outcome, stored: missing.length });
+    if (missing.length > 0 && !this.isStoring) {
+      await this.options.beforeStoring();
+      this.isStoring = true;
+    }
     const records = await this.recordsFor(missing);
     return () => this.store(missing, records, outcome);
   }

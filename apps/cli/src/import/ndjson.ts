@@ -1,6 +1,10 @@
-import { parseExactJson } from '@app/contracts';
+import { isTooComplex, MAX_JSON, parseExactJson } from '@app/contracts';
 import type { Line } from './lines.js';
 import { rejected, wholeLine, type RejectedLine, type SourceLine } from './source-line.js';
+
+const TOO_COMPLEX = wholeLine(
+  `Line holds too much: at most ${String(MAX_JSON.structures)} objects, arrays and members, and ${String(MAX_JSON.values)} values`,
+);
 
 /** Reads each line as JSON; blank ones are left out. */
 export async function* readNdjson(lines: AsyncIterable<Line>): AsyncGenerator<SourceLine | RejectedLine> {
@@ -11,6 +15,7 @@ export async function* readNdjson(lines: AsyncIterable<Line>): AsyncGenerator<So
 }
 
 function parse({ number, text }: Line): SourceLine | RejectedLine {
+  if (isTooComplex(text)) return rejected({ number, text }, TOO_COMPLEX);
   try {
     return { number, text, value: parseExactJson(text) };
   } catch {

@@ -1,4 +1,4 @@
-import { open, type FileHandle } from 'node:fs/promises';
+import { open, stat, type FileHandle } from 'node:fs/promises';
 import { CommandError } from '../command.js';
 import type { RejectedLine } from './source-line.js';
 
@@ -12,9 +12,12 @@ export class Rejects {
 
   private constructor(private readonly file: FileHandle | undefined) {}
 
-  /** @throws CommandError when the file cannot be written */
-  static async open(path: string | undefined): Promise<Rejects> {
+  /** @throws CommandError when the file cannot be written, or is the one that is read */
+  static async open(path: string | undefined, input: string): Promise<Rejects> {
     if (path === undefined) return new Rejects(undefined);
+    if (await isSameFile(path, input === '-' ? '/dev/stdin' : input)) {
+      throw new CommandError(`Cannot write ${path}: it is the file that is imported`);
+    }
     try {
       return new Rejects(await open(path, 'w'));
     } catch (error) {
@@ -41,4 +44,9 @@ export class Rejects {
       return `line ${String(number)}: ${why.join('; ')} in ${text.slice(0, SHOWN_CHARACTERS)}`;
     });
   }
+}
+
+async function isSameFile(path: string, other: string): Promise<boolean> {
+  const [a, b] = await Promise.all([path, other].map((name) => stat(name).catch(() => undefined)));
+  return a !== undefined && b !== undefined && a.isFile() && a.dev === b.dev && a.ino === b.ino;
 }

@@ -16,8 +16,8 @@ export interface ImportOptions {
   concurrency: number;
   /** Told of each batch once it is stored; one call after the other. */
   report: (lines: number, outcome: Outcome) => Promise<void>;
-  /** Aborted when no further batch is to be begun. */
-  stop: AbortSignal;
+  /** Aborted when no further batch is to be begun; a batch that fails aborts it, so that nobody waits for further lines. */
+  stop: AbortController;
 }
 
 /**
@@ -30,11 +30,13 @@ export async function runImport(
   loader: Loader,
   { concurrency, report, stop }: ImportOptions,
 ): Promise<void> {
-  const flight = new Flight(concurrency);
+  const flight = new Flight(concurrency, () => {
+    stop.abort();
+  });
   let reported = Promise.resolve();
   try {
     for await (const { valid, rejects } of batches(lines)) {
-      if (stop.aborted) break;
+      if (stop.signal.aborted) break;
       const store = await whileAway(() => loader.prepare(valid));
       await flight.begin(async () => {
         const outcome = await whileAway(store);
@@ -45,7 +47,7 @@ export async function runImport(
     }
   } catch (error) {
     // Reading is broken off in the middle of a line.
-    if (!stop.aborted) throw error;
+    if (!stop.signal.aborted) throw error;
   } finally {
     await flight.land();
   }
@@ -77,7 +79,10 @@ class Flight {
   private readonly tasks = new Set<Promise<void>>();
   private failure: { error: unknown } | undefined;
 
-  constructor(private readonly size: number) {}
+  constructor(
+    private readonly size: number,
+    private readonly onFailure: () => void,
+  ) {}
 
   async begin(work: () => Promise<void>): Promise<void> {
     while (this.tasks.size >= this.size) await Promise.race(this.tasks);
@@ -85,6 +90,7 @@ class Flight {
     const task = work()
       .catch((error: unknown) => {
         this.failure ??= { error };
+        this.onFailure();
       })
       .finally(() => this.tasks.delete(task));
     this.tasks.add(task);

@@ -1,0 +1,56 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { SchemaRepository, type Database } from '@app/database';
+import { eventually } from './support/eventually.js';
+import { validInput } from './support/items.js';
+import { ownMongodb, readyMongodb, removeOwnDatabases } from './support/own-databases.js';
+import { openDatabase } from './support/service.js';
+
+/** Longer than the launcher waits for other processes to stop. */
+const INDEX_BUILD_MS = 12_000;
+
+jest.setTimeout(90_000);
+
+describe('npm run import', () => {
+  let env: NodeJS.ProcessEnv;
+  let database: Database;
+  beforeAll(async () => {
+    const mongod = await ownMongodb('--setParameter', 'enableTestCommands=1');
+    await readyMongodb(mongod);
+    env = { PATH: process.env['PATH'], MONGODB_URI: mongod.url };
+    database = await openDatabase(env);
+  });
+  afterAll(async () => {
+    await database.close();
+    await removeOwnDatabases();
+  });
+
+  it('waits after a signal until the search index is built', async () => {
+    const schema = new SchemaRepository(database);
+    await schema.createIndexes();
+    const launcher: ChildProcess = spawn(process.execPath, ['tools/import.mjs', '-'], { env });
+    const exited = once(launcher, 'exit');
+    launcher.stdout?.resume();
+    launcher.stderr?.resume();
+    launcher.stdin?.write(`${JSON.stringify(validInput({}))}\n`.repeat(1500));
+    await eventually(async () => {
+      expect(await database.models.items.exists({})).not.toBeNull();
+    });
+    expect((await schema.missingIndexes()).performance).toHaveLength(1);
+    await slowDownOneIndex();
+    launcher.kill('SIGINT');
+    expect(await exited).toEqual([130, null]);
+    expect(await schema.missingIndexes()).toEqual({ unique: [], performance: [] });
+  });
+
+  async function slowDownOneIndex(): Promise<void> {
+    await database.connection
+      .getClient()
+      .db('admin')
+      .command({
+        configureFailPoint: 'failCommand',
+        mode: { times: 1 },
+        data: { failCommands: ['createIndexes'], blockConnection: true, blockTimeMS: INDEX_BUILD_MS },
+      });
+  }
+});
