@@ -3,7 +3,7 @@ import { startService, type Service } from './support/service.js';
 
 jest.setTimeout(30_000);
 
-/** Reads of the same moment share work, and nothing is kept; `shared-reads.spec.ts` tells what they may share. */
+/** Reads of the same moment share work, and nothing is kept; `single-flight.spec.ts` tells what they may share. */
 describe('reads that many send at once', () => {
   let service: Service;
   beforeAll(async () => {

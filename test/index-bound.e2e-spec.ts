@@ -182,7 +182,9 @@ function faultsOfFavourites([positions, ...items]: ProfiledQuery[], favourites: 
     ...(positions?.hasSortStage === true ? ['sorts'] : []),
     ...(positions?.docsExamined === 0 ? [] : ['reads favourites themselves']),
     ...((positions?.keysExamined ?? 0) > favourites + 10 ? ['reads more favourites than count'] : []),
-    ...items.flatMap(({ planSummary }) => (planSummary === 'IXSCAN { _id: 1 }' ? [] : [`reads items by ${planSummary}`])),
+    ...items.flatMap(({ planSummary }) =>
+      planSummary === 'IXSCAN { _id: 1 }' ? [] : [`reads items by ${planSummary}`],
+    ),
     ...(documents > favourites ? [`${String(documents)} documents`] : []),
   ];
 }

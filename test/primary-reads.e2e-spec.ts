@@ -18,7 +18,10 @@ describe('items of a replica set whose secondaries are preferred', () => {
   /** Each a connection to one secondary. */
   let secondaries: Database[];
   beforeAll(async () => {
-    const parameters = ['enableTestCommands=1', NO_MIRRORED_READS].flatMap((parameter) => ['--setParameter', parameter]);
+    const parameters = ['enableTestCommands=1', NO_MIRRORED_READS].flatMap((parameter) => [
+      '--setParameter',
+      parameter,
+    ]);
     const mongods = await Promise.all(Array.from({ length: 3 }, () => ownMongodb(...parameters)));
     await readyReplicaSet(mongods);
     const hosts = mongods.map(({ port }) => `127.0.0.1:${String(port)}`);
