@@ -37,8 +37,8 @@ function fieldOf(stored: Record<string, unknown>, { name, kind, isNullable, valu
   const value = stored[name] ?? null;
   if (value === null && isNullable) return null;
   const converted = value === null ? undefined : CONVERSIONS[kind](value);
-  const isAllowed =
-    values?.includes(converted as string) !== false && !((converted as number) < (minimum ?? -Infinity));
+  const isTooSmall = typeof converted === 'number' && converted < (minimum ?? -Infinity);
+  const isAllowed = values?.includes(converted as string) !== false && !isTooSmall;
   if (converted === undefined || !isAllowed) throw new MalformedItem(id.toHexString(), name);
   return converted;
 }

@@ -9,6 +9,14 @@ describe('a single flight', () => {
     reads = [];
   });
 
+  afterEach(async () => {
+    // What is still waited for would keep the process alive.
+    for (let round = 0; round < 3; round++) {
+      for (const read of reads) read.answer(0);
+      await nextTurn();
+    }
+  });
+
   const load = (key = 'a', withinMs = 10_000): Promise<number> =>
     flights.load(
       key,
