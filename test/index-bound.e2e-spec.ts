@@ -122,13 +122,14 @@ describe('every list of 20,000 items', () => {
     ['odd even', 'even odd'],
     ['seldom common boo', 'boo common seldom'],
   ])('reads %j from where it reads %j', async (search, reordered) => {
-    const costs: unknown[] = [];
+    const reads: unknown[] = [];
     for (const input of [{ search }, { search: reordered }]) {
-      await service.api.getAll({ ...input, pageSize: PAGE_SIZE });
+      await service.api.getAll({ ...input, pageSize: PAGE_SIZE, page: DEEP_PAGE });
       const read = (await newQueries()).at(-1);
-      costs.push([read?.planSummary, read?.keysExamined, read?.docsExamined]);
+      reads.push({ keys: read?.keysExamined, documents: read?.docsExamined });
     }
-    expect(costs[0]).toEqual(costs[1]);
+    expect(reads[0]).toEqual({ keys: expect.any(Number) as number, documents: expect.any(Number) as number });
+    expect(reads[1]).toEqual(reads[0]);
   });
 
   it('reads what more items fulfil than are counted from the rarest condition, which it tells by keys alone', async () => {
@@ -136,11 +137,11 @@ describe('every list of 20,000 items', () => {
       // One that remembers no counts yet.
       const { api, stop } = await startApi(service.env);
       await newQueries();
-      await api.getAll({ search, pageSize: PAGE_SIZE });
+      await api.getAll({ search, pageSize: PAGE_SIZE, page: DEEP_PAGE });
       const queries = await newQueries();
       await stop();
       const read = queries.pop();
-      expect(read?.docsExamined).toBeLessThan(PAGE_SIZE + 5);
+      expect(read?.docsExamined).toBeLessThan(DEEP_PAGE * PAGE_SIZE + 5);
       expect(queries).toHaveLength(4);
       for (const { docsExamined, keysExamined } of queries) {
         expect(docsExamined).toBe(0);

@@ -1,3 +1,5 @@
+import { record, store } from '../../../test/support/items.js';
+import { profile } from '../../../test/support/profile.js';
 import { freshEnvironment, openDatabase } from '../../../test/support/service.js';
 import type { Database } from './database.js';
 import { LIST_INDEXES } from './models.js';
@@ -31,6 +33,14 @@ describe('creating indexes', () => {
 
   it('gives search, of which an item changes many pages, small ones', async () => {
     expect([await pagesOf(SEARCH), await pagesOf('publicId_1')]).toEqual(['4KB', '16k']);
+  });
+
+  it('has a status change rewrite a key of two indexes only', async () => {
+    const [item] = await store(database, record());
+    await profile(database);
+    await items().updateOne({ _id: item._id }, { $set: { status: 'reserved' } });
+    const update = await database.connection.db?.collection('system.profile').findOne({ op: 'update' });
+    expect(update).toMatchObject({ keysInserted: 2, keysDeleted: 2 });
   });
 
   it('leaves an index that is there as it is stored', async () => {
