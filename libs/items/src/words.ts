@@ -35,6 +35,9 @@ const RUN = /\p{N}[\p{N}\p{M}]*|\p{L}[\p{L}\p{M}]*/gv;
 /** What may stand between two words that are also found as one, as in "iphone 13" and "wh-1000". */
 const JOINT = /^[ \t\p{Pd}_.]*$/v;
 
+/** A letter may fold into eighteen, and a text of few words that are repeated is read to its end. */
+const LONGEST_TEXT = 32_768;
+
 /** The dictionary's time grows with the square of what it cuts: a megabyte in one piece would take minutes. */
 const PIECE = 500;
 const dictionary = new Intl.Segmenter('th', { granularity: 'word' });
@@ -50,7 +53,7 @@ const dictionary = new Intl.Segmenter('th', { granularity: 'word' });
  * into words; to be indexed it gives every single character too.
  */
 export function* words(text: string, purpose: 'index' | 'lookup'): Generator<Word> {
-  const folded = fold(text);
+  const folded = fold(text).slice(0, LONGEST_TEXT);
   let before: { run: string; end: number } | undefined;
   for (const { 0: part, 1: unspaced, 2: dictionary, 3: spaced, index } of folded.matchAll(PART)) {
     const last = before;
