@@ -1,7 +1,7 @@
 import { uniqueWord, validInput } from './support/items.js';
 import { startService, type Service } from './support/service.js';
 
-jest.setTimeout(30_000);
+jest.setTimeout(120_000);
 
 /** Reads of the same moment share work, and nothing is kept; `single-flight.spec.ts` tells what they may share. */
 describe('reads that many send at once', () => {

@@ -51,6 +51,11 @@ export function queueTrials(): Trial[] {
         const creates = LARGEST.flatMap((attack) => Array.from({ length: 10 }, () => attack));
         expectOnly(await send(client, creates, 4), [200, 413]);
       },
+      afterwards: async ({ api }) => {
+        expect((await api.ready()).parts).toMatchObject({
+          failedJobs: expect.stringMatching(/^\d+: the oldest/) as string,
+        });
+      },
     },
   ];
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { SchemaRepository, type Database } from '@app/database';
 import type { ApiClient } from '../support/api-client.js';
+import { eventually } from '../support/eventually.js';
 import { ServiceProcess } from '../support/processes.js';
 import { openQueue, type OpenQueue } from '../support/queue.js';
 import { freshEnvironment, openDatabase } from '../support/service.js';
@@ -41,7 +42,8 @@ export class Target {
       await prepare?.(env, scale);
       const api = ServiceProcess.start('api', { ...env, ...apiEnv });
       const worker = ServiceProcess.start('worker', env);
-      await Promise.all([api, worker].map((process) => process.becomes('ready', READY_WITHIN_MS)));
+      // An API that has something to tell of the queue is degraded, and answers all the same.
+      await Promise.all([takesRequests(api), worker.becomes('ready', READY_WITHIN_MS)]);
       return new Target(stores, database, jobs, api, worker, await api.client());
     } catch (error) {
       await Promise.all([database.close(), jobs.close()]);
@@ -82,4 +84,10 @@ function peakMegabytes({ log: [line] }: ServiceProcess): number {
   } catch {
     return 0;
   }
+}
+
+function takesRequests(api: ServiceProcess): Promise<unknown> {
+  return eventually(async () => {
+    expect((await api.ready()).httpStatus).toBe(200);
+  }, READY_WITHIN_MS);
 }
