@@ -30,7 +30,7 @@ def no_such_category(issue, body):
 
 def no_item_to_go_on_behind(issue, body):
     """An `after` that is no item's id."""
-    return issue["path"] == ["after"] and issue["message"] == "No such item in this list"
+    return issue["path"] == ["after"] and issue["message"] == "No item or cursor of this list"
 
 
 def inexact_number(issue, body):

@@ -100,7 +100,7 @@ export class ItemsService {
     const page = await (userId === undefined
       ? this.items.findPage(filter, request, deadline)
       : this.items.findFavouritesPage(userId, filter, request, deadline));
-    if (page === undefined) throw Refusal.input([{ path: ['after'], message: 'No such place in this list' }]);
+    if (page === undefined) throw Refusal.input([{ path: ['after'], message: 'No item or cursor of this list' }]);
     return page;
   }
 
