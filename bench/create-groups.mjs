@@ -2,7 +2,7 @@ import { burst } from './burst.mjs';
 import { deadlines } from './deadlines.mjs';
 import { largeBurst } from './large-burst.mjs';
 import { interleave } from './rounds.mjs';
-import { compared, faster, rate, slower } from './rows.mjs';
+import { compared, duration, faster, mongodbCpu, rate, slower } from './rows.mjs';
 
 const EVERYBODY = ['service', 'direct', 'lean', 'tutorial', 'floor'];
 const PAIR = ['service', 'direct'];
@@ -70,6 +70,10 @@ async function trees(bench, connections) {
   return [
     faster(results, 'other', { figure, must: 0.95, aim: 1 }),
     faster(results, 'other', { figure: `${figure}, until search finds them all` }, untilIndexed),
+    compared(results.service.map(mongodbCpu), results.other.map(mongodbCpu), duration, {
+      figure: `MongoDB's CPU a create with its indexing, ${connections} connections, against the other tree`,
+      better: 'less',
+    }),
   ];
 }
 

@@ -69,9 +69,9 @@ export class Meter {
   }
 
   /** What a subject puts off is its own work still, and not to be done in the next one's time. */
-  async #untilIndexed({ title, countUnindexed }) {
+  async #untilIndexed({ title, hasUnindexed }) {
     const since = performance.now();
-    while ((await countUnindexed()) > 0) {
+    while (await hasUnindexed()) {
       if (performance.now() - since > INDEXED_WITHIN_MS) {
         this.report(`${title} has not made all items findable within a minute`);
         break;

@@ -40,6 +40,15 @@ export function slower({ service, direct }, msOf, row) {
 }
 
 /**
+ * What a create has cost MongoDB, until search found all of them.
+ * @param {import('./meter.mjs').Measured} measured
+ * @returns {number} ms of CPU time
+ */
+export function mongodbCpu({ creates, cpuMs }) {
+  return cpuMs.mongod / creates.answers[200];
+}
+
+/**
  * How many times the ones are the others, round by round.
  * @param {number[]} ones
  * @param {number[]} others
@@ -60,7 +69,7 @@ export const TIMES = { unit: ' ×', digits: 2 };
 
 export function duration(ms) {
   if (ms >= 1000) return `${(ms / 1000).toFixed(1)} s`;
-  return ms < 10 ? `${ms.toFixed(1)} ms` : `${ms.toFixed(0)} ms`;
+  return `${ms.toFixed(ms < 1 ? 2 : ms < 10 ? 1 : 0)} ms`;
 }
 
 /** Whether its "must" is met; what could not be measured misses nothing. */

@@ -1,6 +1,6 @@
 import { prepare } from './prepared.mjs';
 import { interleave } from './rounds.mjs';
-import { compared, duration, rate, TIMES } from './rows.mjs';
+import { compared, duration, mongodbCpu, rate, TIMES } from './rows.mjs';
 import { growthQueries, largeQueries, requireAnswers } from './scale-queries.mjs';
 
 const CONNECTIONS = 8;
@@ -88,7 +88,7 @@ export async function createRows({ launcher, meter, size, small, large }) {
     ...Object.entries(subjects).map(([name, { title }]) => ({
       figure: `MongoDB's CPU a create with its indexing, ${CREATE_CONNECTIONS} connections, ${title}`,
       better: 'less',
-      values: results[name].map(({ creates, cpuMs }) => cpuMs.mongod / creates.answers[200]),
+      values: results[name].map(mongodbCpu),
       unit: ' ms',
       digits: 3,
     })),

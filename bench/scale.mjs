@@ -10,7 +10,7 @@ import { isMet } from './rows.mjs';
 import { createRows, growthRows, indexSizes, largeRows, warmUp } from './scale-rows.mjs';
 import { chooseWords } from './scale-words.mjs';
 import { statusChangeRow } from './status-change.mjs';
-import { environment, startBoth } from './subjects.mjs';
+import { environment, hasUnindexed, startBoth } from './subjects.mjs';
 
 const FULL = {
   small: 20_000,
@@ -97,7 +97,7 @@ async function startSubject(launcher, databases, count) {
     pids,
     db,
     countItems: () => items.countDocuments({ publicId: { $gt: lastPublicId } }),
-    countUnindexed: () => items.countDocuments({ searchVersion: null }),
+    hasUnindexed: () => hasUnindexed(items),
   };
 }
 

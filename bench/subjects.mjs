@@ -17,7 +17,7 @@ const CREATED = /^road-bike-the-first-one-\d+$/;
  * @property {Record<string, number>} pids of its processes
  * @property {string} itemId of an item it has stored
  * @property {() => Promise<number>} countItems
- * @property {() => Promise<number>} countUnindexed how many of them search does not find yet
+ * @property {() => Promise<boolean>} hasUnindexed whether search does not find all of them yet
  */
 
 /** What can be measured, in the order of the tables: the title and, of a peer, its processes. */
@@ -81,8 +81,13 @@ async function startSubject(databases, name, { prepare, start }) {
   const itemId = await createFirst(port, name);
   const items = db.collection('items');
   const countItems = () => items.countDocuments();
-  const countUnindexed = () => items.countDocuments({ searchVersion: null });
-  return { name, title: SUBJECTS[name].title, port, pids, itemId, countItems, countUnindexed };
+  return { name, title: SUBJECTS[name].title, port, pids, itemId, countItems, hasUnindexed: () => hasUnindexed(items) };
+}
+
+/** Asks for the newest first: before the older ones are the keys of those that were indexed just now. */
+export async function hasUnindexed(items) {
+  const newest = { projection: { _id: 1 }, sort: { createdAt: -1 } };
+  return (await items.findOne({ searchVersion: null }, newest)) !== null;
 }
 
 /** What the processes of a subject are told: free ports, and its own database and queue. */

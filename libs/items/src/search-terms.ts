@@ -75,9 +75,8 @@ function beginnings(whole: ReadonlySet<string>): Set<string> {
   let room = BEGINNINGS.characters;
   let open = Array.from(whole, (word) => ({ word, end: 0 }));
   for (let length = 1; open.length > 0; length++) {
-    open = open
-      .map(({ word, end }) => ({ word, end: nextCharacter(word, end) }))
-      .filter(({ word, end }) => end < word.length);
+    for (const each of open) each.end = nextCharacter(each.word, each.end);
+    open = open.filter(({ word, end }) => end < word.length);
     if (length < SHORTEST_BEGINNING) continue;
     for (const { word, end } of open) {
       const beginning = word.slice(0, end);

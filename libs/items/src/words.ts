@@ -32,6 +32,8 @@ const PART = new RegExp(
 
 /** Letters alone or digits alone. */
 const RUN = /\p{N}[\p{N}\p{M}]*|\p{L}[\p{L}\p{M}]*/gv;
+const NUMBER = /\p{N}/v;
+const NUMBER_FIRST = /^\p{N}/v;
 /** What may stand between two words that are also found as one, as in "iphone 13" and "wh-1000". */
 const JOINT = /^[ \t\p{Pd}_.]*$/v;
 
@@ -61,36 +63,51 @@ export function* words(text: string, purpose: 'index' | 'lookup'): Generator<Wor
     if (unspaced !== undefined) yield* pairs(unspaced, purpose);
     else if (dictionary !== undefined) yield* dictionaryWords(dictionary);
     else if (spaced === undefined) yield { term: part, cost: 1 };
+    else if (purpose === 'lookup') yield* lookedUp(cut(spaced));
     else {
       const word = cut(spaced);
-      const runs = word.match(RUN) ?? [];
-      const isCode = runs.length > MOST_RUNS;
-      if (purpose === 'lookup') yield* free(isCode || runs.length === 1 ? [word] : joined(runs));
-      else {
-        const isJoined = !isCode && last !== undefined && JOINT.test(folded.slice(last.end, index));
-        const first = runs.slice(0, MOST_RUNS);
-        yield* free([word, ...(isJoined ? joined([last.run, ...first]) : joined(first)), ...first]);
-        if (!isCode) before = { run: runs.at(-1) ?? word, end: index + spaced.length };
-      }
+      const runs = runsOf(word);
+      yield* indexed(word, runs);
+      if (runs.length > MOST_RUNS) continue;
+      before = { run: runs.at(-1) ?? word, end: index + spaced.length };
+      const adjoins = last !== undefined && isNumber(last.run) !== isNumber(word);
+      if (adjoins && JOINT.test(folded.slice(last.end, index))) yield* free(joined([last.run, runs[0] ?? word]));
     }
   }
 }
 
-/** All but the first of the terms cost nothing. */
+function* lookedUp(word: string): Generator<Word> {
+  const runs = runsOf(word);
+  const [first = word, ...others] = runs.length === 1 || runs.length > MOST_RUNS ? [word] : joined(runs);
+  yield { term: first, cost: 1 };
+  yield* free(others);
+}
+
+/** The word, and what it or a beginning of it is looked up by; its runs too, unless they are too many. */
+function* indexed(word: string, runs: string[]): Generator<Word> {
+  yield { term: word, cost: 1 };
+  if (runs.length === 1) return;
+  yield* free(joined(runs.slice(0, MOST_RUNS)));
+  if (runs.length <= MOST_RUNS) yield* free(runs);
+}
+
+function runsOf(word: string): string[] {
+  return NUMBER.test(word) ? (word.match(RUN) ?? []) : [word];
+}
+
 function* free(terms: string[]): Generator<Word> {
-  for (const [index, term] of terms.entries()) yield { term, cost: index === 0 ? 1 : 0 };
+  for (const term of terms) yield { term, cost: 0 };
 }
 
-/** Every two runs that adjoin, of which one is letters and one digits. */
+/** Every two runs that adjoin. */
 function joined(runs: string[]): string[] {
-  return runs.slice(1).flatMap((run, index) => {
-    const previous = runs[index] ?? '';
-    return isNumber(previous) === isNumber(run) ? [] : cut(previous + run);
-  });
+  return runs.slice(1).map((run, index) => cut((runs[index] ?? '') + run));
 }
 
+/** Whether it begins with a digit. */
 function isNumber(run: string): boolean {
-  return /^\p{N}/v.test(run);
+  const first = run.charCodeAt(0);
+  return first < 0x80 ? first < 0x3a : NUMBER_FIRST.test(run);
 }
 
 function* pairs(run: string, purpose: 'index' | 'lookup'): Generator<Word> {
