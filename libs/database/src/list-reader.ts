@@ -38,9 +38,8 @@ const COUNTED = 10_000;
 const COUNTS_REMEMBERED = { forMs: 60_000, count: 10_000 };
 
 /** Whether a part of a list may cost much: several conditions that may rarely meet, or many items before it. */
-export function isExpensive({ terms = [], categoryId }: ItemFilter, window: Window<ListPosition>): boolean {
-  const conditions = terms.length + (categoryId === undefined ? 0 : 1);
-  return conditions > 1 || ('skip' in window && window.skip >= MANY_TO_SKIP);
+export function isExpensive(filter: ItemFilter, window: Window<ListPosition>): boolean {
+  return listsToReadFrom(filter).length > 1 || ('skip' in window && window.skip >= MANY_TO_SKIP);
 }
 
 /** Reads lists of items, each from an index and in its order. Deadlines are in ms of `performance.now()`. */
