@@ -28,8 +28,8 @@ def no_such_category(issue, body):
     return not (CATEGORY_NUMBER.fullmatch(slug) and int(slug) <= LARGEST)
 
 
-def no_item_to_go_on_behind(issue, body):
-    """An `after` that is no item's id."""
+def no_place_to_continue_at(issue, body):
+    """An `after` that is neither an item's id nor a cursor."""
     return issue["path"] == ["after"] and issue["message"] == "No item or cursor of this list"
 
 
@@ -46,7 +46,7 @@ def inexact_photo(issue, body):
     return issue["path"][:1] == ["photos"] and issue["message"].startswith(INEXACT_PHOTO)
 
 
-KNOWN_EXCEPTIONS = (no_such_category, no_item_to_go_on_behind, inexact_number, inexact_photo)
+KNOWN_EXCEPTIONS = (no_such_category, no_place_to_continue_at, inexact_number, inexact_photo)
 
 
 def is_known_exception(response, case):

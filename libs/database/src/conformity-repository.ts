@@ -1,6 +1,6 @@
 import { ITEM_VALIDATOR } from './item-validator.js';
 import type { Database } from './database.js';
-import { MalformedItem, toSitelessItem } from './plain-item.js';
+import { MalformedItem, readItem } from './plain-item.js';
 import { ITEMS } from './projection.js';
 
 /** A stored document that is not as the service would have written it. */
@@ -10,7 +10,7 @@ export interface NonConforming {
   field: string | undefined;
 }
 
-/** Finds items that other services have written otherwise. */
+/** Finds items that are not as the service would have written them. */
 export class ConformityRepository {
   constructor(private readonly database: Database) {}
 
@@ -18,24 +18,11 @@ export class ConformityRepository {
   async *findNonConforming(): AsyncGenerator<NonConforming> {
     const { collection } = this.database.models.items;
     const now = new Date();
-    const seen = new Set<string>();
     for await (const document of collection.find({}, ITEMS)) {
-      const field = malformedFieldOf(document, now);
-      if (field === undefined) continue;
-      seen.add(String(document._id));
-      yield { id: String(document._id), field };
+      const item = readItem(document, now);
+      if (item instanceof MalformedItem) yield { id: item.id, field: item.field };
     }
-    for await (const { _id } of collection.find({ $nor: [ITEM_VALIDATOR] }, { projection: { _id: 1 } }))
-      if (!seen.has(String(_id))) yield { id: String(_id), field: undefined };
-  }
-}
-
-function malformedFieldOf(document: object, now: Date): string | undefined {
-  try {
-    toSitelessItem(document, now);
-    return undefined;
-  } catch (error) {
-    if (error instanceof MalformedItem) return error.field;
-    throw error;
+    for await (const document of collection.find({ $nor: [ITEM_VALIDATOR] }, ITEMS))
+      if (!(readItem(document, now) instanceof MalformedItem)) yield { id: String(document._id), field: undefined };
   }
 }

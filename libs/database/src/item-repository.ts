@@ -12,7 +12,7 @@ import { decodeCursor, encodeCursor, FAVOURITES_CURSOR, LIST_CURSOR, type Cursor
 import { POSITION_FIELDS, type ItemFilter, type ListPosition } from './list-query.js';
 import { isExpensive, ListReader, type Page, type Window } from './list-reader.js';
 import { mongoId } from './mongo-id.js';
-import { MalformedItem, toSitelessItem } from './plain-item.js';
+import { MalformedItem, readItem } from './plain-item.js';
 import { RAW_ITEMS } from './projection.js';
 
 /** Which part of a list is asked for: after a number of items, or after a cursor or the id of an item. */
@@ -101,7 +101,8 @@ export class ItemRepository {
     const records = await this.database.read(found.lean<ItemRecord[]>());
     return records.map((record) => {
       const { _id, requestHash } = record;
-      return { id: _id.toHexString(), requestHash, item: itemIn(record, now) };
+      const item = readItem(record, now);
+      return { id: _id.toHexString(), requestHash, item: item instanceof MalformedItem ? undefined : item };
     });
   }
 
@@ -154,13 +155,4 @@ async function toWindow<Position>(
 
 function toItemPage<Position>(kind: CursorKind<Position>, { items, last }: Page<Position>): ItemPage {
   return { items, nextAfter: last && encodeCursor(kind, last) };
-}
-
-function itemIn(record: ItemRecord, now: Date): SitelessItem | undefined {
-  try {
-    return toSitelessItem(record, now);
-  } catch (error) {
-    if (error instanceof MalformedItem) return undefined;
-    throw error;
-  }
 }

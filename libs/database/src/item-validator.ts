@@ -1,4 +1,5 @@
 import { ITEM_FIELDS, type FieldKind, type ItemField } from '@app/contracts';
+import { storedName } from './projection.js';
 
 /** The BSON type in which a field is to be written (https://www.mongodb.com/docs/manual/reference/operator/query/type/). */
 const SCHEMAS: Record<FieldKind, Record<string, unknown>> = {
@@ -19,10 +20,6 @@ export const ITEM_VALIDATOR = {
     properties: Object.fromEntries(ITEM_FIELDS.map((field) => [storedName(field), schemaOf(field)])),
   },
 };
-
-function storedName({ name }: ItemField): string {
-  return name === 'id' ? '_id' : name;
-}
 
 function schemaOf({ name, kind, isNullable, values, minimum }: ItemField): object {
   if (name === 'id') return { bsonType: 'objectId' };

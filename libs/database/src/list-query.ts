@@ -88,7 +88,7 @@ export function rangesAfter({ isBoosted, boostScore, createdAt, publicId }: List
   return isBoosted ? [...ranges, { filter: { isBoosted: false }, sort: BY_SCORE }] : ranges;
 }
 
-/** The position after which the list goes on with this one. */
+/** Returns a position after which this one comes next. */
 export function justBefore(position: ListPosition): ListPosition {
   return { ...position, publicId: position.publicId + 1 };
 }

@@ -74,7 +74,9 @@ export class ListReader {
     if ('after' in window || window.skip < MANY_TO_SKIP || !query.isCovered) return window;
     const options = { projection: POSITION_FIELDS, sort: LIST_ORDER, skip: window.skip, limit: 1 };
     const [start] = await this.find<ListPosition>(query, options, deadline);
-    return start && { after: justBefore(start) };
+    if (start === undefined) return undefined;
+    const position = toPosition(start);
+    return position === undefined ? window : { after: justBefore(position) };
   }
 
   /** The list, read from whichever of its conditions the fewest items fulfil. */
@@ -184,14 +186,16 @@ async function endOf(
 }
 
 function positionsOf(items: readonly RawItem[]): ListPosition[] {
-  return items.flatMap((item) => {
-    const { isBoosted, createdAt, ...numbers } = mongo.BSON.deserialize(item);
-    const [boostScore, publicId] = [numbers['boostScore'], numbers['publicId']].map(toNumber);
-    const isPlaced = typeof isBoosted === 'boolean' && createdAt instanceof Date && !Number.isNaN(createdAt.getTime());
-    return isPlaced && boostScore !== undefined && publicId !== undefined
-      ? [{ isBoosted, boostScore, createdAt, publicId }]
-      : [];
-  });
+  return items.flatMap((item) => toPosition(mongo.BSON.deserialize(item)) ?? []);
+}
+
+/** The position of a document, or undefined when another service has written one that is none. */
+function toPosition({ isBoosted, createdAt, ...numbers }: mongo.Document): ListPosition | undefined {
+  const [boostScore, publicId] = [numbers['boostScore'], numbers['publicId']].map(toNumber);
+  const isPlaced = typeof isBoosted === 'boolean' && createdAt instanceof Date && !Number.isNaN(createdAt.getTime());
+  return isPlaced && boostScore !== undefined && publicId !== undefined
+    ? { isBoosted, boostScore, createdAt, publicId }
+    : undefined;
 }
 
 function nameOf({ filter }: IndexedList): string {

@@ -59,7 +59,7 @@ export const FORMER_ITEM_INDEXES = [
 const options = { versionKey: false, autoIndex: false, autoCreate: false, minimize: false } as const;
 const required = true;
 
-/** Of its fields `ItemSchema` tells the types, and the collection's validator checks them. */
+/** `ItemSchema` declares its fields, and the validator of the collection checks them. */
 const itemSchema = new Schema<ItemRecord>({}, { ...options, strict: false, collection: 'items' });
 
 itemSchema.index({ publicId: 1 }, { unique: true });

@@ -30,6 +30,16 @@ export function toSitelessItem(document: object, now: Date): SitelessItem {
   return item as SitelessItem;
 }
 
+/** Returns what `toSitelessItem` does, or why it cannot. */
+export function readItem(document: object, now: Date): SitelessItem | MalformedItem {
+  try {
+    return toSitelessItem(document, now);
+  } catch (error) {
+    if (error instanceof MalformedItem) return error;
+    throw error;
+  }
+}
+
 function fieldOf(stored: Record<string, unknown>, { name, kind, isNullable, values, minimum }: ItemField): unknown {
   const { _id: id } = stored;
   if (!(id instanceof mongo.ObjectId)) throw new MalformedItem(String(id), 'id');

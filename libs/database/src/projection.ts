@@ -1,6 +1,11 @@
-import { ITEM_FIELDS } from '@app/contracts';
+import { ITEM_FIELDS, type ItemField } from '@app/contracts';
 
-const ANSWERED = Object.fromEntries(ITEM_FIELDS.map(({ name }) => [name === 'id' ? '_id' : name, 1] as const));
+/** Returns the name under which a field is stored. */
+export function storedName({ name }: ItemField): string {
+  return name === 'id' ? '_id' : name;
+}
+
+const ANSWERED = Object.fromEntries(ITEM_FIELDS.map((field) => [storedName(field), 1] as const));
 
 /** Finds what is answered of an item. */
 export const ITEMS = { projection: ANSWERED } as const;

@@ -64,20 +64,15 @@ export type CreateAnswer = { kind: 'created'; item: Item; isReplay: boolean } | 
 export class ItemsService {
   /** Many clients ask for the same page at the same moment, most of all for the first. */
   private readonly pages = new SingleFlight<ListAnswer>();
-  private readonly onMalformed: (error: MalformedItem) => void;
 
   constructor(
     private readonly items: ItemRepository,
     private readonly references: ReferenceRepository,
     private readonly gateway: CreateItemGateway,
     private readonly secrets: SecretRepository,
-    malformed: MalformedItems,
+    private readonly malformed: MalformedItems,
     @Inject(API_CONFIG) private readonly config: ApiConfig,
-  ) {
-    this.onMalformed = (error) => {
-      malformed.report(error);
-    };
-  }
+  ) {}
 
   /**
    * Returns one page of a list, or of a user's favourites, serialized.
@@ -88,7 +83,7 @@ export class ItemsService {
   getAll(input: GetAllInput, receivedAt: number): Promise<ListAnswer> {
     return this.pages.load(JSON.stringify(input), receivedAt + READ_WITHIN_MS, async (deadline) => {
       const { items, nextAfter } = await this.findPage(input, deadline);
-      return { items: new Json(itemsJson(items, this.view(), this.onMalformed)), nextAfter };
+      return { items: new Json(itemsJson(items, this.view(), this.malformed.report)), nextAfter };
     });
   }
 
@@ -118,7 +113,7 @@ export class ItemsService {
       return new Json(itemJson(found, this.view()));
     } catch (error) {
       if (!(error instanceof MalformedItem)) throw error;
-      this.onMalformed(error);
+      this.malformed.report(error);
       throw NO_SUCH_ITEM;
     }
   }

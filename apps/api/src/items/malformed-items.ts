@@ -2,7 +2,7 @@ import type { MalformedItem } from '@app/database';
 import type { Logger } from '@app/runtime';
 import { Counter, type Registry } from 'prom-client';
 
-/** Beyond so many ids they are forgotten, and logged again. */
+/** Ids that are remembered. Beyond them all are forgotten, and logged again. */
 const MAX_LOGGED = 1000;
 
 /** Reports documents that cannot be an Item: each is logged once, and counted whenever it is left out. */
@@ -21,11 +21,11 @@ export class MalformedItems {
     });
   }
 
-  report({ id, field }: MalformedItem): void {
+  readonly report = ({ id, field }: MalformedItem): void => {
     this.counter.inc();
     if (this.logged.has(id)) return;
     if (this.logged.size >= MAX_LOGGED) this.logged.clear();
     this.logged.add(id);
     this.logger.warn({ id, field }, 'malformed item left out');
-  }
+  };
 }
