@@ -21,6 +21,17 @@ describe('fold', () => {
     expect(fold(text)).toBe(folded);
   });
 
+  it('composes a syllable wherever it stands in a long text', () => {
+    const text = `${'x'.repeat(999)}한`;
+    expect(fold(text.normalize('NFD'))).toBe(text);
+  });
+
+  it('gives the beginning of a text in the time that this takes', () => {
+    const since = performance.now();
+    expect(fold('\ufdfa'.repeat(MEGABYTE), 40)).toBe(fold('\ufdfa'.repeat(3)).slice(0, 40));
+    expect(performance.now() - since).toBeLessThan(SOON_MS / 10);
+  });
+
   it.each([
     ['accents', `a${'\u0301\u0323'.repeat(MEGABYTE / 2)}`],
     ['accents before any letter', '\u0323\u0301'.repeat(MEGABYTE / 2)],

@@ -26,13 +26,25 @@ const MARKS = /[\p{M}\u{FF9E}\u{FF9F}]+/gu;
 /** No natural text has more in a row: Unicode's Stream-Safe Text Format (https://unicode.org/reports/tr15/#Stream_Safe_Text_Format). */
 const MAX_MARKS = 30;
 
+/** A character may fold into eighteen: a text is folded in pieces until enough of it is. */
+const PIECE = /.{1,1000}[\p{M}\u{FF9E}\u{FF9F}]*/gsu;
+
 /**
- * The form in which texts are compared: compatibility characters, diacritics and case make no
- * difference ("Crème" = "creme", "Straße" = "STRASSE", "İ" = "i", "ё" = "е"). Composed again (NFC),
- * so that a Korean syllable counts as one character.
+ * Returns the form in which texts are compared, its first `length` UTF-16 code units: compatibility characters,
+ * diacritics and case make no difference ("Crème" = "creme", "Straße" = "STRASSE", "İ" = "i", "ё" = "е").
+ * Composed again (NFC), so that a Korean syllable counts as one character.
  */
-export function fold(text: string): string {
-  const decomposed = withoutLongRuns(text).normalize('NFKD');
+export function fold(text: string, length = Infinity): string {
+  let folded = '';
+  for (const [piece] of text.matchAll(PIECE)) {
+    folded += foldPiece(piece);
+    if (folded.length >= length) break;
+  }
+  return folded.slice(0, length).normalize('NFC');
+}
+
+function foldPiece(piece: string): string {
+  const decomposed = withoutLongRuns(piece).normalize('NFKD');
   const plain = decomposed.replace(DIACRITICS, '');
   const folded = plain
     // Down, up and down again: ẞ → ß → SS → ss, and ı → I → i.
@@ -41,7 +53,7 @@ export function fold(text: string): string {
     .toLowerCase()
     .replace(SPECIAL_LETTER, (letter) => LETTERS[letter] ?? letter);
   // Where a tatweel or soft hyphen was removed, two runs have become one.
-  return (plain === decomposed ? folded : withoutLongRuns(folded)).normalize('NFC');
+  return plain === decomposed ? folded : withoutLongRuns(folded);
 }
 
 /** Drops the marks of a run beyond the first {@link MAX_MARKS}: ordering them takes time with the square of their number. */

@@ -24,16 +24,12 @@ export function searchTerms(item: { name: string; description: string; brandTitl
   return [...new Set([...named, ...beginnings(named), ...distinctWords(item.description)])];
 }
 
-/** What an item is stored with to be found; a text that is too much for a regular expression is found by nothing. */
+/** What an item is stored with to be found. */
 export function searchFields(item: Parameters<typeof searchTerms>[0]): {
   searchTerms: string[];
   searchVersion: number;
 } {
-  try {
-    return { searchTerms: searchTerms(item), searchVersion: SEARCH_VERSION };
-  } catch {
-    return { searchTerms: [], searchVersion: SEARCH_VERSION };
-  }
+  return { searchTerms: searchTerms(item), searchVersion: SEARCH_VERSION };
 }
 
 /**

@@ -37,7 +37,7 @@ const NUMBER_FIRST = /^\p{N}/v;
 /** What may stand between two words that are also found as one, as in "iphone 13" and "wh-1000". */
 const JOINT = /^[ \t\p{Pd}_.]*$/v;
 
-/** A letter may fold into eighteen, and a text of few words that are repeated is read to its end. */
+/** In folded characters: a text of few words that are repeated is read to its end. */
 const LONGEST_TEXT = 32_768;
 
 /** The dictionary's time grows with the square of what it cuts: a megabyte in one piece would take minutes. */
@@ -55,7 +55,7 @@ const dictionary = new Intl.Segmenter('th', { granularity: 'word' });
  * into words; to be indexed it gives every single character too.
  */
 export function* words(text: string, purpose: 'index' | 'lookup'): Generator<Word> {
-  const folded = fold(text).slice(0, LONGEST_TEXT);
+  const folded = fold(text, LONGEST_TEXT);
   let before: { run: string; end: number } | undefined;
   for (const { 0: part, 1: unspaced, 2: dictionary, 3: spaced, index } of folded.matchAll(PART)) {
     const last = before;
