@@ -1,6 +1,7 @@
 import { newMongoId, mongoId } from '@app/database';
 import { favour, record, store } from './support/items.js';
 import { startService, type Service } from './support/service.js';
+import { walk } from './support/walk.js';
 
 describe("getAll of a user's favourites", () => {
   let service: Service;
@@ -72,6 +73,31 @@ describe("getAll of a user's favourites", () => {
     expect(await publicIds({ userId: 'many' })).toEqual([old.publicId]);
     await favour(service.database, 'many', [newest], 1_000_000);
     expect(await publicIds({ userId: 'many' })).toEqual([newest.publicId]);
+  });
+
+  it('reaches them all, by number and by cursor, however many lie between them', async () => {
+    const placeOf = [0, 1, 49, 499, 500, 501, 1200, 4999, 5000];
+    const stored = await store(service.database, ...placeOf.map(() => record()));
+    const deleted = Array.from({ length: 5100 }, () => mongoId(newMongoId()));
+    stored.forEach(({ _id }, index) => (deleted[placeOf[index] ?? 0] = _id));
+    await service.database.models.favourites.collection.insertMany(
+      deleted.map((itemId, place) => ({ userId: 'far', itemId, createdAt: new Date(1e9 - Math.floor(place / 700)) })),
+    );
+    const counted = new Set(
+      (await service.database.models.favourites.find({ userId: 'far' }).sort({ createdAt: -1, itemId: -1 }).lean())
+        .slice(0, 5000)
+        .map(({ itemId }) => itemId.toHexString()),
+    );
+    const all = await service.api.getAll({ userId: 'far', pageSize: 50 });
+    const ids = all.map(({ id }) => id);
+    expect(new Set(ids)).toEqual(new Set(stored.map(({ _id }) => _id.toHexString()).filter((id) => counted.has(id))));
+    for (const pageSize of [1, 3]) {
+      const walked = await walk(service.api, { userId: 'far', pageSize });
+      expect(walked.map(({ id }) => id)).toEqual(ids);
+      const pages = Array.from({ length: 9 }, (_, index) => index + 1);
+      const numbered = await Promise.all(pages.map((page) => service.api.getAll({ userId: 'far', pageSize, page })));
+      expect(numbered.flat().map(({ id }) => id)).toEqual(ids);
+    }
   });
 
   it('holds a favourite once', async () => {

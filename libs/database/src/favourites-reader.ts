@@ -1,4 +1,4 @@
-import { mongo } from 'mongoose';
+import type { mongo } from 'mongoose';
 import type { Database } from './database.js';
 import { idOf, type RawItem } from './item-json.js';
 import type { FavouritePosition } from './list-cursor.js';
@@ -6,14 +6,23 @@ import { matching, type ItemFilter } from './list-query.js';
 import type { Page, Window } from './list-reader.js';
 import { RAW_ITEMS } from './projection.js';
 
-/** A user's newest favourites count, hidden and deleted items included. */
+/** A user's newest favourites count, those of hidden and deleted items included. */
 const MAX_FAVOURITES = 5000;
-/** Items that are looked at with one query once the first page's worth was not enough. */
+/** Favourites that are read together, and their items. */
 const CHUNK = 500;
 
-const POSITION_FIELDS = { _id: 0, itemId: 1, createdAt: 1 } as const;
 const ORDER = { createdAt: -1, itemId: -1 } as const;
+const POSITIONS = { projection: { _id: 0, itemId: 1, createdAt: 1 }, sort: ORDER } as const;
 const RAW_IDS = { projection: { _id: 1 }, raw: true } as const;
+
+/** Another service writes favourites: those without a date and an ObjectId have no position. */
+const PLACED = { createdAt: { $type: 'date' }, itemId: { $type: 'objectId' } } as const;
+
+/** An item among a user's favourites. */
+interface Favourite {
+  item: RawItem;
+  position: FavouritePosition;
+}
 
 /** Reads users' favourites, the most recently favourited first. Deadlines are in ms of `performance.now()`. */
 export class FavouritesReader {
@@ -26,73 +35,87 @@ export class FavouritesReader {
     window: Window<FavouritePosition>,
     deadline: number,
   ): Promise<Page<FavouritePosition>> {
-    const favourites = await this.findFavourites(userId, window, deadline);
     const { limit } = window;
     const skip = 'skip' in window ? window.skip : 0;
-    const found: RawItem[] = [];
-    let size = limit + 1;
-    for (let start = 0; start < favourites.length && found.length <= skip + limit; start += size, size = CHUNK) {
-      const ids = favourites.slice(start, start + size).map(({ itemId }) => itemId);
+    let after = 'after' in window ? window.after : undefined;
+    let room = MAX_FAVOURITES - (after === undefined ? 0 : await this.countThrough(userId, after, deadline));
+    const found = new Map<string, Favourite>();
+    for (let size = skip + limit + 1; room > 0 && found.size <= skip + limit; size = CHUNK) {
+      const count = Math.min(size, CHUNK, room);
+      const positions = await this.findPositions(userId, after, count, deadline);
       // Of what comes before the page only the number counts.
-      const options = found.length + ids.length <= skip ? RAW_IDS : RAW_ITEMS;
-      found.push(...(await this.findItems(ids, filter, options, deadline)));
+      const options = found.size + count <= skip ? RAW_IDS : RAW_ITEMS;
+      // One whose position changes meanwhile may be read twice.
+      for (const favourite of await this.findItems(positions, filter, options, deadline))
+        found.set(idOf(favourite.item), favourite);
+      after = positions.at(-1);
+      room = positions.length < count ? 0 : room - count;
     }
-    const items = found.slice(skip, skip + limit);
-    const lastId = items.at(-1);
-    const hasMore = found.length > skip + limit && lastId !== undefined;
-    const last = hasMore ? favourites.find(({ itemId }) => itemId.toHexString() === idOf(lastId)) : undefined;
-    return { items, last };
+    const page = [...found.values()].slice(skip, skip + limit);
+    const hasMore = found.size > skip + limit;
+    return { items: page.map(({ item }) => item), last: hasMore ? page.at(-1)?.position : undefined };
   }
 
   /** Returns the position of an item among the user's favourites, or undefined when it is none of them. */
   async findPosition(userId: string, itemId: mongo.ObjectId, deadline: number): Promise<FavouritePosition | undefined> {
-    const { collection } = this.database.models.favourites;
-    const options = { projection: POSITION_FIELDS, limit: 1 };
-    const [found] = await this.database.readAll(deadline, (limits) =>
-      collection.find<FavouritePosition>({ userId, itemId }, { ...options, ...limits }),
-    );
+    const [found] = await this.find({ userId, ...PLACED, itemId }, 1, deadline);
     return found;
   }
 
-  /** Those after the position, if one is given; read from the index alone. */
-  private async findFavourites(
+  /** How many favourites of the user come before a position, or are at it, as far as they count. */
+  private async countThrough(
     userId: string,
-    window: Window<FavouritePosition>,
+    { createdAt, itemId }: FavouritePosition,
+    deadline: number,
+  ): Promise<number> {
+    const filter = { userId, $or: [{ createdAt: { $gt: createdAt } }, { createdAt, itemId: { $gte: itemId } }] };
+    const stages = [{ $match: filter }, { $limit: MAX_FAVOURITES }, { $count: 'count' }];
+    const { collection } = this.database.models.favourites;
+    const [found] = await this.database.readAll(deadline, (limits) =>
+      collection.aggregate<{ count: number }>(stages, limits),
+    );
+    return found?.count ?? 0;
+  }
+
+  /** The favourites after a position, or the first ones. */
+  private findPositions(
+    userId: string,
+    after: FavouritePosition | undefined,
+    count: number,
     deadline: number,
   ): Promise<FavouritePosition[]> {
+    if (after === undefined) return this.find({ userId, ...PLACED }, count, deadline);
+    const { createdAt, itemId } = after;
+    const $or = [
+      { createdAt, itemId: { $lt: itemId } },
+      { ...PLACED, createdAt: { $lt: createdAt } },
+    ];
+    return this.find({ userId, $or }, count, deadline);
+  }
+
+  private find(filter: mongo.Filter<mongo.Document>, limit: number, deadline: number): Promise<FavouritePosition[]> {
     const { collection } = this.database.models.favourites;
-    const options = { projection: POSITION_FIELDS, sort: ORDER, limit: MAX_FAVOURITES, batchSize: MAX_FAVOURITES + 1 };
-    const favourites = await this.database.readAll(deadline, (limits) =>
-      collection.find<FavouritePosition>({ userId }, { ...options, ...limits }),
-    );
-    return favourites.filter(
-      (favourite) => isPosition(favourite) && (!('after' in window) || isAfter(favourite, window.after)),
+    return this.database.readAll(deadline, (limits) =>
+      collection.find<FavouritePosition>(filter, { ...POSITIONS, limit, batchSize: limit, ...limits }),
     );
   }
 
-  /** Those of the items that match, in the order of the ids. */
+  /** Those of the items that match, in the order of the positions. */
   private async findItems(
-    ids: mongo.ObjectId[],
+    positions: readonly FavouritePosition[],
     filter: ItemFilter,
     options: mongo.FindOptions,
     deadline: number,
-  ): Promise<RawItem[]> {
+  ): Promise<Favourite[]> {
     const { collection } = this.database.models.items;
-    const query = { ...matching(filter), _id: { $in: ids } };
+    const query = { ...matching(filter), _id: { $in: positions.map(({ itemId }) => itemId) } };
     const found = await this.database.readAll(deadline, (limits) =>
-      collection.find<RawItem>(query, { ...options, hint: { _id: 1 }, batchSize: ids.length + 1, ...limits }),
+      collection.find<RawItem>(query, { ...options, hint: { _id: 1 }, batchSize: positions.length + 1, ...limits }),
     );
     const byId = new Map(found.map((item) => [idOf(item), item]));
-    return ids.flatMap((id) => byId.get(id.toHexString()) ?? []);
+    return positions.flatMap((position) => {
+      const item = byId.get(position.itemId.toHexString());
+      return item === undefined ? [] : { item, position };
+    });
   }
-}
-
-/** Another service writes favourites. */
-function isPosition({ itemId, createdAt }: Partial<FavouritePosition>): boolean {
-  return itemId instanceof mongo.ObjectId && createdAt instanceof Date;
-}
-
-function isAfter({ itemId, createdAt }: FavouritePosition, position: FavouritePosition): boolean {
-  const [time, positionTime] = [createdAt.getTime(), position.createdAt.getTime()];
-  return time === positionTime ? itemId.toHexString() < position.itemId.toHexString() : time < positionTime;
 }

@@ -1,7 +1,7 @@
 import type { Database } from './database.js';
 import type { ItemRecord } from './item-record.js';
 import { Memory } from './memory.js';
-import type { CategoryRecord } from './models.js';
+import type { CategoryRecord, TitleRecord } from './models.js';
 
 /** How long a title that was found may be answered from memory. */
 const REMEMBERED = { forMs: 60_000, count: 10_000 };
@@ -69,7 +69,8 @@ export class ReferenceRepository {
       else titles.set(id, title);
     }
     if (others.length === 0) return titles;
-    for (const { _id, title } of await this.database.models[kind].find({ _id: { $in: others } }).lean()) {
+    const collection = this.database.connection.collection<TitleRecord>(kind);
+    for (const { _id, title } of await collection.find({ _id: { $in: others } }).toArray()) {
       memory.set(_id, title);
       titles.set(_id, title);
     }

@@ -87,8 +87,10 @@ export class ItemCreator {
 
   /** The record of each request, or why it cannot be made. */
   private async recordsFor(requests: readonly CreateRequest[], isFindable: boolean): Promise<(ItemRecord | Error)[]> {
-    const titlesOf = await this.references.findTitles(requests.map(({ item }) => item));
-    const firstPublicId = await this.counters.takePublicIds(requests.length);
+    const [titlesOf, firstPublicId] = await Promise.all([
+      this.references.findTitles(requests.map(({ item }) => item)),
+      this.counters.takePublicIds(requests.length),
+    ]);
     const now = new Date();
     return requests.map((request, index) => {
       try {

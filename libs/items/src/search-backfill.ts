@@ -31,6 +31,17 @@ export class SearchBackfill {
   }
 
   private async update(stale: StaleItem[]): Promise<number> {
-    return this.maintenance.updateSearchFields(stale.map((item) => ({ item, fields: searchFields(item) })));
+    return this.maintenance.updateSearchFields(
+      stale.map((item) => {
+        const { name, description, brandTitle } = item;
+        const texts = { name: textOf(name), description: textOf(description), brandTitle: textOf(brandTitle) };
+        return { item, fields: searchFields(texts) };
+      }),
+    );
   }
+}
+
+/** Another service may have stored something else in its place. */
+function textOf(stored: unknown): string {
+  return typeof stored === 'string' ? stored : '';
 }
