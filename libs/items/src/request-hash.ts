@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The fields of the input of create that each version of the hash covers, the first of version 1. A field that is added
- * to the input needs a further version: those before stay, because items were stored under them.
+ * The fields of the input of create that each version of the hash covers, the first of version 1, in the order of their
+ * names. A field that is added to the input needs a further version: those before stay, because items were stored under
+ * them.
  */
 const VERSIONS: Versions = [
-  ['name', 'description', 'price', 'categoryId', 'stock', 'brandId', 'conditionId', 'isFeatured', 'images', 'photos'],
+  ['brandId', 'categoryId', 'conditionId', 'description', 'images', 'isFeatured', 'name', 'photos', 'price', 'stock'],
 ];
 type Versions = readonly (readonly string[])[];
 
@@ -33,10 +34,10 @@ export function isSameRequest(stored: string, input: object, versions = VERSIONS
 }
 
 function hashOf(input: object, fields: readonly string[]): string {
-  const hashed = Object.entries(input).filter(([field]) => fields.includes(field));
-  return createHash('sha256')
-    .update(canonicalJson(Object.fromEntries(hashed)))
-    .digest('base64url');
+  const values = input as Record<string, unknown>;
+  const members = fields.filter((field) => values[field] !== undefined);
+  const json = members.map((field) => `"${field}":${canonicalJson(values[field])}`).join(',');
+  return createHash('sha256').update(`{${json}}`).digest('base64url');
 }
 
 function canonicalJson(value: unknown): string {

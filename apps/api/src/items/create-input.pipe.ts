@@ -15,7 +15,7 @@ import { Refusal } from '../orpc/refusal.js';
 
 const FIND_WITHIN_MS = 1800;
 /** Creates that are validated in one turn of the event loop: reads run in between. */
-const CREATES_A_TURN = 8;
+const CREATES_A_TURN = 2;
 
 /** A valid input of create and the number of its category. */
 export interface ValidCreate {

@@ -124,18 +124,19 @@ export class ItemsService {
     { key, preferences, ...request }: CreateCall,
   ): Promise<CreateAnswer> {
     const id = key === undefined ? newMongoId() : await this.itemIdOf(key);
+    const hash = requestHash(input);
     const outcome = await this.gateway.create(
       {
         id,
         requestId: request.requestId,
-        requestHash: requestHash(input),
+        requestHash: hash,
         sellerId: ANONYMOUS,
         item: { ...input, categoryId },
       },
       {
         isKeyed: key !== undefined,
         size,
-        isSame: (stored) => isSameRequest(stored, input),
+        isSame: (stored) => stored === hash || isSameRequest(stored, input),
         gone: request.gone,
         ...this.timesOf(request.arrivedAt, preferences),
       },
