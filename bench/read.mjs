@@ -28,10 +28,10 @@ const TITLES = {
 /**
  * How reading compares with what a team would write instead, all on the same items of one database.
  * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
- * @param {{quick: boolean, data?: string, rounds?: string, against?: string}} options
+ * @param {{quick: boolean, only: string[], data?: string, rounds?: string, against?: string}} options
  * @returns {Promise<{text: string, passed: boolean}>} Markdown, and whether every "must" is met
  */
-export async function runBenchmark(launcher, { quick, data, rounds, against: otherTree }) {
+export async function runBenchmark(launcher, { quick, only, data, rounds, against: otherTree }) {
   const [loadBefore] = loadavg();
   const defaults = quick ? QUICK : FULL;
   const size = { ...defaults, rounds: Number(rounds ?? defaults.rounds) };
@@ -39,7 +39,8 @@ export async function runBenchmark(launcher, { quick, data, rounds, against: oth
   const versions = await databases.versions();
   const { name: database } = await loadCatalogue(launcher, databases, size.items);
   const subjects = await startSubjects(launcher, databases, database, otherTree && resolve(otherTree));
-  const groups = await readGroups(databases.db(database), size.ids);
+  const isAsked = ({ figure }) => only.length === 0 || only.some((part) => figure.includes(part));
+  const groups = (await readGroups(databases.db(database), size.ids)).filter(isAsked);
   for (const group of groups) await requireSameAnswers(subjects, group);
 
   const meter = new Meter(launcher, databases, { keyed: false });

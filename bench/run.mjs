@@ -4,7 +4,8 @@
 //
 //   --quick       fewer and shorter rounds, and fewer items: some three minutes instead of fifteen, and noisier
 //   --only        one group of rows, may be repeated: creates-64, creates-256, always-64, always-256, unknown,
-//                 burst, burst-10000, deadlines, single; with --against also against-64, against-256
+//                 burst, burst-10000, deadlines, single; with --against also against-64, against-256; of read, part of
+//                 the figure's name
 //   --keyed       every create of every load has an Idempotency-Key
 //   --rounds N    interleaved rounds of steady loads, instead of 5 (3 with --quick)
 //   --against DIR create and read: against another checkout of the service, which must be built, in the same rounds

@@ -14,7 +14,7 @@ const BATCHES_AT_ONCE = 2;
 /** All keys of a batch fail with it. */
 const KEYS_PER_BATCH = 100;
 
-/** Reads the values of many keys with one query: those that are asked for while others are read. */
+/** Reads the values of many keys with one query: those that are asked for at the same moment, or while others are read. */
 export class BatchLoader<T> {
   private readonly waiting = new Map<string, Entry<T>>();
   private underWay = 0;
@@ -32,7 +32,11 @@ export class BatchLoader<T> {
     const entry = this.waiting.get(key) ?? newEntry<T>();
     entry.deadline = Math.max(entry.deadline, deadline);
     this.waiting.set(key, entry);
-    this.begin();
+    if (this.waiting.size === 1) {
+      setImmediate(() => {
+        this.begin();
+      });
+    }
     return before(deadline, entry.found);
   }
 

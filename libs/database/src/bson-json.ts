@@ -17,10 +17,9 @@ export const BSON = {
 /** A value has no one form in JSON, or is not there: whoever reads the document has to decide. */
 export class NotPlain extends Error {}
 
-export const TRUE = Buffer.from('true');
-export const FALSE = Buffer.from('false');
+const TRUE = Buffer.from('true');
+const FALSE = Buffer.from('false');
 export const NULL = Buffer.from('null');
-export const ZERO = Buffer.from('0');
 /** The years 0 to 9999, which have four digits. */
 const [FIRST_TIME, LAST_TIME] = ['0000-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z'].map((time) =>
   Date.parse(time),
@@ -43,7 +42,8 @@ export function eachElement(
   while (at < end) {
     const type = source[at] ?? 0;
     const nameStart = at + 1;
-    const nameEnd = source.indexOf(0, nameStart);
+    let nameEnd = nameStart;
+    while (nameEnd < end && source[nameEnd] !== 0) nameEnd++;
     at = nameEnd + 1;
     visit(type, nameStart, nameEnd, at);
     at += sizeOf(source, type, at);
@@ -86,14 +86,15 @@ export function numberAt(source: Buffer, type: number, at: number): number {
   return type === BSON.double ? source.readDoubleLE(at) : safeInteger(source, at);
 }
 
-function timeAt(source: Buffer, at: number): number {
+/** @throws {@link NotPlain} beyond the years of four digits */
+export function timeAt(source: Buffer, at: number): number {
   const time = safeInteger(source, at);
   if (time < FIRST_TIME || time > LAST_TIME) throw new NotPlain();
   return time;
 }
 
 /** @throws {@link NotPlain} beyond what a number holds exactly */
-export function safeInteger(source: Buffer, at: number): number {
+function safeInteger(source: Buffer, at: number): number {
   const value = Number(source.readBigInt64LE(at));
   if (!Number.isSafeInteger(value)) throw new NotPlain();
   return value;

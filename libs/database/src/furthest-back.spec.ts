@@ -11,19 +11,15 @@ describe('the place furthest back', () => {
     ['is the older one', at(1), at(2)],
     ['is not boosted', at(9), at(1, 1)],
     ['is boosted less', at(9, 1), at(1, 2)],
-    ['has the least name of equals', at(1), at(1)],
-    ['has the least name where one is not known', undefined, at(1)],
-    [
-      'has the least name where one is of another type',
-      { ...at(1), createdAt: 'yesterday' } as unknown as Place,
-      at(1),
-    ],
-  ])('%s, in whatever order they are given', (_, back, front) => {
-    const places: [string, Place][] = [
-      ['a', back],
-      ['b', front],
-    ];
-    expect(furthestBack(new Map(places))).toBe('a');
-    expect(furthestBack(new Map(places.reverse()))).toBe('a');
+  ])('%s', (_, back, front) => {
+    expect([furthestBack([back, front]), furthestBack([front, back])]).toEqual([0, 1]);
+  });
+
+  it.each<[string, Place]>([
+    ['are equal', at(1)],
+    ['are not all known', undefined],
+    ['are of other types', { ...at(1), createdAt: 'yesterday' } as unknown as Place],
+  ])('is the first where they %s', (_, other) => {
+    expect([furthestBack([other, at(1)]), furthestBack([at(1), other])]).toEqual([0, 0]);
   });
 });

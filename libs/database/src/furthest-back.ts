@@ -3,13 +3,9 @@ import type { ListPosition } from './list-query.js';
 /** A place in the order of lists; undefined where it is not known. */
 export type Place = Pick<ListPosition, 'isBoosted' | 'boostScore' | 'createdAt'> | undefined;
 
-/**
- * Returns the name of the place that comes last in the order of lists, of places that are equal the least name: the order
- * in which they are given makes no difference.
- */
-export function furthestBack(places: ReadonlyMap<string, Place>): string | undefined {
-  const names = [...places.keys()].sort();
-  return names.sort((a, b) => compare(places.get(b), places.get(a)))[0];
+/** Returns the index of the place that comes last in the order of lists, of places that are equal the first. */
+export function furthestBack(places: readonly Place[]): number {
+  return places.reduce((last, place, index) => (compare(places[last], place) < 0 ? index : last), 0);
 }
 
 /** Negative when the first comes before the second in the order of lists. */

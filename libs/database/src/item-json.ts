@@ -1,19 +1,9 @@
 import { ITEM_FIELDS, type FieldKind, type ItemField } from '@app/contracts';
 import { mongo } from 'mongoose';
-import {
-  BSON,
-  eachElement,
-  FALSE,
-  NotPlain,
-  NULL,
-  numberAt,
-  safeInteger,
-  TRUE,
-  writeValue,
-  ZERO,
-} from './bson-json.js';
+import { BSON, eachElement, NotPlain, NULL, numberAt, timeAt, writeValue } from './bson-json.js';
 import { JsonWriter } from './json-writer.js';
 import { MalformedItem, toSitelessItem } from './plain-item.js';
+import { storedName } from './projection.js';
 
 /** An item as MongoDB sends it: BSON. */
 export type RawItem = Uint8Array;
@@ -42,24 +32,31 @@ const TYPES: Record<FieldKind, readonly number[]> = {
 
 interface Field extends ItemField {
   index: number;
+  /** Under which it is stored. */
+  storedName: Buffer;
   /** `"name":` */
   key: Buffer;
   /** A bit for each BSON type that it may have. */
   types: number;
 }
 
-const FIELDS = new Map(
-  ITEM_FIELDS.map((field, index): [string, Field] => {
-    const key = Buffer.from(`"${field.name}":`);
-    if (field.name === 'id') return ['_id', { ...field, index, key, types: 1 << objectId }];
-    const types = [...TYPES[field.kind], ...(field.isNullable ? [BSON.null] : [])];
-    return [field.name, { ...field, index, key, types: types.reduce((mask, type) => mask | (1 << type), 0) }];
-  }),
-);
-const NULLABLE = [...FIELDS.values()].filter(({ isNullable }) => isNullable);
-const PATH = FIELDS.get('path');
-const IS_BOOSTED = FIELDS.get('isBoosted');
-const BOOST_SCORE = FIELDS.get('boostScore');
+/** In the order in which the service itself stores them. */
+const FIELDS: readonly Field[] = ITEM_FIELDS.map((field, index) => {
+  const isId = field.name === 'id';
+  const types = isId ? [objectId] : [...TYPES[field.kind], ...(field.isNullable ? [BSON.null] : [])];
+  return {
+    ...field,
+    index,
+    storedName: Buffer.from(storedName(field)),
+    key: Buffer.from(`"${field.name}":`),
+    types: types.reduce((mask, type) => mask | (1 << type), 0),
+  };
+});
+const BY_STORED_NAME = new Map(FIELDS.map((field) => [field.storedName.toString(), field]));
+const NULLABLE = FIELDS.filter(({ isNullable }) => isNullable);
+const PATH = BY_STORED_NAME.get('path');
+const IS_BOOSTED = BY_STORED_NAME.get('isBoosted');
+const BOOST_EXPIRES_AT = BY_STORED_NAME.get('boostExpiresAt');
 const URL_KEY = Buffer.from('"url":');
 const [OPEN, CLOSE, COMMA, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x2c, 0x5b, 0x5d];
 /** MongoDB keeps `_id` in front: after the length of the document, its type and its name. */
@@ -130,20 +127,26 @@ function writeItem(writer: JsonWriter, item: RawItem, view: ItemView): void {
   }
 }
 
-/** @throws {@link NotPlain} when a field is missing, or of another type than the service itself writes */
+/** @throws {@link NotPlain} when a field is missing or of another type than the service itself writes, or a boost has lapsed */
 function writePlainItem(writer: JsonWriter, source: Buffer, { now, siteUrl }: ItemView): void {
-  const seen = new Uint8Array(FIELDS.size);
+  const seen = new Uint8Array(FIELDS.length);
+  let expected = 0;
   let path = '';
+  const boost = { isActive: false, expiresAt: Infinity };
   writer.byte(OPEN);
   eachElement(source, 0, (type, nameStart, nameEnd, at) => {
-    const field = FIELDS.get(source.toString('latin1', nameStart, nameEnd));
+    const field = fieldAt(source, nameStart, nameEnd, expected);
     if (field === undefined) return;
+    expected = field.index + 1;
     if ((field.types & (1 << type)) === 0) throw new NotPlain();
     seen[field.index] = 1;
     writer.bytes(field.key);
-    writeField(writer, source, field, type, at, now);
+    if (type !== BSON.null) requireAllowed(field, source, type, at);
+    writeValue(writer, source, type, at);
     writer.byte(COMMA);
     if (field === PATH) path = stringAt(source, at);
+    if (field === IS_BOOSTED) boost.isActive = source[at] === 1;
+    if (field === BOOST_EXPIRES_AT && type === date) boost.expiresAt = timeAt(source, at);
   });
   for (const { index, key } of NULLABLE) {
     if (seen[index] === 1) continue;
@@ -152,26 +155,34 @@ function writePlainItem(writer: JsonWriter, source: Buffer, { now, siteUrl }: It
     writer.bytes(NULL);
     writer.byte(COMMA);
   }
-  if (seen.includes(0)) throw new NotPlain();
+  if (seen.includes(0) || (boost.isActive && boost.expiresAt <= now.getTime())) throw new NotPlain();
   writer.bytes(URL_KEY);
   writer.bytes(Buffer.from(JSON.stringify(siteUrl + path)));
   writer.byte(CLOSE);
 }
 
-function writeField(writer: JsonWriter, source: Buffer, field: Field, type: number, at: number, now: Date): void {
-  if (type === BSON.null) writer.bytes(NULL);
-  else if (field.kind === 'number' || field.kind === 'integer') {
+/** The field whose name begins and ends there: most likely the expected one, which needs no string. */
+function fieldAt(source: Buffer, start: number, end: number, expected: number): Field | undefined {
+  const field = FIELDS[expected];
+  const isExpected = field !== undefined && isAt(source, start, end, field.storedName);
+  return isExpected ? field : BY_STORED_NAME.get(source.toString('latin1', start, end));
+}
+
+function isAt(source: Buffer, start: number, end: number, name: Buffer): boolean {
+  if (name.length !== end - start) return false;
+  for (let index = 0; index < name.length; index++) if (source[start + index] !== name[index]) return false;
+  return true;
+}
+
+/** @throws {@link NotPlain} when the value is of the right BSON type and yet none that the field may have */
+function requireAllowed({ kind, values, minimum = -Infinity }: Field, source: Buffer, type: number, at: number): void {
+  if (kind === 'number' || kind === 'integer') {
     const value = numberAt(source, type, at);
-    const isAllowed = field.kind === 'integer' ? Number.isSafeInteger(value) : Number.isFinite(value);
-    if (!isAllowed || value < (field.minimum ?? -Infinity)) throw new NotPlain();
-    if (field === BOOST_SCORE && value !== 0 && hasLapsed(source, now)) writer.bytes(ZERO);
-    else writer.number(value);
-  } else {
-    if (field.kind === 'strings') requireTexts(source, at);
-    if (field.values?.includes(stringAt(source, at)) === false) throw new NotPlain();
-    if (field === IS_BOOSTED && source[at] === 1) writer.bytes(hasLapsed(source, now) ? FALSE : TRUE);
-    else writeValue(writer, source, type, at);
+    const isAllowed = kind === 'integer' ? Number.isSafeInteger(value) : Number.isFinite(value);
+    if (!isAllowed || value < minimum) throw new NotPlain();
   }
+  if (kind === 'strings') requireTexts(source, at);
+  if (values?.includes(stringAt(source, at)) === false) throw new NotPlain();
 }
 
 function stringAt(source: Buffer, at: number): string {
@@ -182,16 +193,4 @@ function requireTexts(source: Buffer, start: number): void {
   eachElement(source, start, (type) => {
     if (type !== string) throw new NotPlain();
   });
-}
-
-/** Whether the item is boosted, until a time that has passed. */
-function hasLapsed(source: Buffer, now: Date): boolean {
-  let isBoosted = 0;
-  let expiresAt = Infinity;
-  eachElement(source, 0, (type, nameStart, nameEnd, at) => {
-    const field = FIELDS.get(source.toString('latin1', nameStart, nameEnd));
-    if (field === IS_BOOSTED) isBoosted = source[at] ?? 0;
-    if (field?.name === 'boostExpiresAt' && type === date) expiresAt = safeInteger(source, at);
-  });
-  return isBoosted === 1 && expiresAt <= now.getTime();
 }

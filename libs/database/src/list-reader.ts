@@ -86,15 +86,14 @@ export class ListReader {
   }
 
   private async shortest(lists: [IndexedList, ...IndexedList[]], deadline: number): Promise<IndexedList> {
+    // By name: the order of the words in a search makes no difference.
+    const [first] = lists.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
     const counts = await Promise.all(lists.map((list) => this.countOf(list, deadline)));
     const least = Math.min(...counts);
     const shortest = lists.filter((_, index) => counts[index] === least);
     const isTold = shortest.length === 1 || least < COUNTED;
-    const placeOf = async (list: IndexedList): Promise<Place> =>
-      isTold ? undefined : this.lastCounted(list, deadline);
-    const places = await Promise.all(shortest.map(placeOf));
-    const name = furthestBack(new Map(shortest.map((list, index) => [nameOf(list), places[index]])));
-    return shortest.find((list) => nameOf(list) === name) ?? lists[0];
+    const places = isTold ? [] : await Promise.all(shortest.map((list) => this.lastCounted(list, deadline)));
+    return shortest[furthestBack(places)] ?? first;
   }
 
   private async countOf(list: IndexedList, deadline: number): Promise<number> {

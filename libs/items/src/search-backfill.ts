@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import type { MaintenanceRepository, StaleItem } from '@app/database';
 import { SEARCH_VERSION, searchFields } from './search-terms.js';
 
@@ -31,13 +31,15 @@ export class SearchBackfill {
   }
 
   private async update(stale: StaleItem[]): Promise<number> {
-    return this.maintenance.updateSearchFields(
-      stale.map((item) => {
-        const { name, description, brandTitle } = item;
-        const texts = { name: textOf(name), description: textOf(description), brandTitle: textOf(brandTitle) };
-        return { item, fields: searchFields(texts) };
-      }),
-    );
+    const updates: Parameters<MaintenanceRepository['updateSearchFields']>[0] = [];
+    for (const item of stale) {
+      const { name, description, brandTitle } = item;
+      const texts = { name: textOf(name), description: textOf(description), brandTitle: textOf(brandTitle) };
+      updates.push({ item, fields: searchFields(texts) });
+      // Large items take some ten milliseconds each.
+      await nextTurn();
+    }
+    return this.maintenance.updateSearchFields(updates);
   }
 }
 
