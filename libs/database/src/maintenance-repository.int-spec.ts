@@ -3,7 +3,7 @@ import { profile } from '../../../test/support/profile.js';
 import { freshEnvironment, openDatabase } from '../../../test/support/service.js';
 import type { Database } from './database.js';
 import type { ItemRecord } from './item-record.js';
-import { MaintenanceRepository } from './maintenance-repository.js';
+import { MaintenanceRepository, type StaleItem } from './maintenance-repository.js';
 import { SchemaRepository } from './schema-repository.js';
 
 const NOW = new Date('2026-11-01T00:00:00Z');
@@ -45,6 +45,29 @@ describe('the maintenance of items', () => {
     expect(batches.flat()).toEqual(oldest.map(({ _id }) => _id.toHexString()));
     expect(await stillBoosted()).toEqual(active.map(({ publicId }) => publicId));
     expect(await items.countDocuments({ isBoosted: false, boostScore: 0 })).toBe(lapsed.length);
+  });
+
+  it('derives search terms anew where another service changes a text meanwhile', async () => {
+    const [renamed, branded, same, deleted] = await store(database, record(), record(), record(), record());
+    const { items } = database.models;
+    await items.updateMany({}, { $unset: { searchTerms: 1, searchVersion: 1 } });
+    const findStale = async (): Promise<StaleItem[]> => {
+      const found: StaleItem[] = [];
+      for await (const batch of maintenance.findStale(2, new Date(Date.now() + 1000))) found.push(...batch);
+      return found;
+    };
+    const found = await findStale();
+    expect(found).toHaveLength(4);
+    await items.updateOne({ _id: renamed._id }, { $set: { name: 'Other' } });
+    await items.updateOne({ _id: branded._id }, { $set: { brandTitle: 'Other' } });
+    await items.deleteOne({ _id: deleted._id });
+    const fields = { searchTerms: ['lamp'], searchVersion: 2 };
+    expect(await maintenance.updateSearchFields(found.map((item) => ({ item, fields })))).toBe(1);
+    expect((await findStale()).map(({ name, brandTitle }) => [name, brandTitle])).toEqual([
+      ['Other', renamed.brandTitle],
+      [branded.name, 'Other'],
+    ]);
+    expect(await items.findById(same._id).lean()).toMatchObject(fields);
   });
 
   it('leaves a boost that another service extends meanwhile', async () => {

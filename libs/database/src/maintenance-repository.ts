@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { mongo, type Types } from 'mongoose';
 import type { Database } from './database.js';
 import type { ItemRecord } from './item-record.js';
@@ -50,31 +51,25 @@ export class MaintenanceRepository {
   }
 
   /**
-   * Stores new search terms, except where what they were derived from has changed in the meantime;
-   * answers how many were stored.
+   * Stores new search terms; returns how many are up to date then. Where what they were derived from has changed meanwhile,
+   * they are marked as stale again.
    */
   async updateSearchFields(
     updates: { item: StaleItem; fields: Pick<ItemRecord, 'searchTerms' | 'searchVersion'> }[],
   ): Promise<number> {
-    const { modifiedCount } = await this.database.models.items.collection.bulkWrite(
-      updates.map(({ item, fields }) => ({
-        // For each updateOne, which can be retried, MongoDB would write down what became of it.
-        updateMany: {
-          filter: {
-            _id: item._id,
-            name: item.name,
-            description: item.description,
-            brandTitle: item.brandTitle ?? null,
-            searchVersion: item.searchVersion ?? null,
-          },
-          update: { $set: fields },
-          // Else MongoDB would try the other indexes too, for each of them.
-          hint: { _id: 1 },
-        },
-      })),
-      { ordered: false },
-    );
-    return modifiedCount;
+    const { collection } = this.database.models.items;
+    const _id = { $in: updates.map(({ item }) => item._id) };
+    // By `_id` alone, which needs no planning: a third of what an update costs MongoDB. And for each updateOne, which can be
+    // retried, it would write down what became of it.
+    const operations = updates.map(({ item, fields }) => ({
+      updateMany: { filter: { _id: item._id }, update: { $set: fields } },
+    }));
+    await collection.bulkWrite(operations, { ordered: false });
+    const sources = new Map(updates.map(({ item }) => [item._id.toHexString(), item]));
+    const stored = await collection.find<StaleItem>({ _id }, { projection: SEARCH_FIELDS }).toArray();
+    const changed = stored.filter((item) => !isSame(item, sources.get(item._id.toHexString()))).map((item) => item._id);
+    if (changed.length > 0) await collection.updateMany({ _id: { $in: changed } }, { $unset: { searchVersion: 1 } });
+    return stored.length - changed.length;
   }
 
   private async *findBatches(filter: object, limit = 0): AsyncGenerator<StaleItem[]> {
@@ -90,4 +85,13 @@ export class MaintenanceRepository {
     }
     if (batch.length > 0) yield batch;
   }
+}
+
+/** Whether two items have the same texts. */
+function isSame(one: SearchSource, other: SearchSource | undefined): boolean {
+  return isDeepStrictEqual(textsOf(one), other && textsOf(other));
+}
+
+function textsOf({ name, description, brandTitle }: SearchSource): unknown[] {
+  return [name, description, brandTitle];
 }
