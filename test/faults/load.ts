@@ -8,8 +8,9 @@ export type Answered = Pick<Item, 'id' | 'publicId' | 'slug' | 'createdAt'>;
 
 /** One request and its answer, as a client's own log would have it. */
 export interface Attempt {
-  /** The Idempotency-Key, which is the item's name as well. */
+  /** The Idempotency-Key, which is the item's name as well; of a create without a key its name alone. */
   key: string;
+  isKeyed: boolean;
   at: number;
   afterMs: number;
   /** Of the answer; `lost` without one. */
@@ -59,7 +60,8 @@ export class Load {
   private async attempt(key: string, headers: Record<string, string>): Promise<Attempt> {
     const at = Date.now();
     const answer = await this.answerTo(key, headers);
-    const attempt = { key, at, afterMs: Date.now() - at, ...answer };
+    const isKeyed = 'Idempotency-Key' in headers;
+    const attempt = { key, isKeyed, at, afterMs: Date.now() - at, ...answer };
     this.attempts.push(attempt);
     return attempt;
   }

@@ -25,6 +25,13 @@ describe('the drain rate', () => {
     expect(rate.drainMs(10)).toBe(250);
   });
 
+  it('is unknown while few jobs have been finished, as in a hiccup', () => {
+    look(3, 2);
+    expect(rate.drainMs(10)).toBeUndefined();
+    look(4, 2);
+    expect(rate.drainMs(10)).toBe(5000);
+  });
+
   it('is the last known one while no job is finished', () => {
     look(2, 40);
     look(20, 0);

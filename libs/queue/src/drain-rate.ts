@@ -8,9 +8,10 @@ export interface Observation {
   finished: number;
 }
 
-/** How far back the rate looks, and how long jobs must have waited for it to say anything. */
+/** How far back the rate looks. */
 const WINDOW_MS = 10_000;
-const KNOWN_AFTER_MS = 1000;
+/** How long jobs must have waited, and how many must have been finished, for it to say anything: a hiccup is no rate. */
+const KNOWN_AFTER = { ms: 1000, jobs: 10 };
 /** A longer time without a finished job is a stall, which says nothing about the rate before or after it. */
 const STALL_MS = 3000;
 
@@ -37,8 +38,8 @@ export class DrainRate {
     const isContinuous = last !== undefined && look.at - last.at < STALL_MS && look.finished > last.finished;
     this.moves = [...(isContinuous ? this.moves : []), look].filter(({ at }) => look.at - at <= WINDOW_MS);
     const [first = look] = this.moves;
-    const ms = look.at - first.at;
-    if (ms >= KNOWN_AFTER_MS) this.perMs = (look.finished - first.finished) / ms;
+    const [ms, jobs] = [look.at - first.at, look.finished - first.finished];
+    if (ms >= KNOWN_AFTER.ms && jobs >= KNOWN_AFTER.jobs) this.perMs = jobs / ms;
   }
 
   /** For how long jobs have waited without any of them being finished, in ms. */
