@@ -1,10 +1,11 @@
-import { prepare } from './prepared.mjs';
+import { prepare, randomIds } from './prepared.mjs';
 import { interleave } from './rounds.mjs';
 import { compared, duration, mongodbCpu, rate, TIMES } from './rows.mjs';
 import { growthQueries, largeQueries, requireAnswers } from './scale-queries.mjs';
 
 const CONNECTIONS = 8;
 const CREATE_CONNECTIONS = 64;
+const READS_PER_SECOND = 100;
 const TERMS_SAMPLE = 10_000;
 
 /** The first seconds of a process, until V8 has compiled it and its caches are filled, are nobody's speed. */
@@ -52,6 +53,25 @@ export async function largeRows(bench) {
     row('deep', { must: 5, aim: 2 }),
     row('after', { must: 1.3, aim: 1.05 }),
   ];
+}
+
+/** How long getById takes beside searches that look at many items and find none. */
+export async function besideSearchesRow({ launcher, meter, folder, size, words, large }) {
+  const figure = 'search, disjoint, less rare';
+  const [{ id }] = await randomIds(large.db, 1);
+  const query = (await growthQueries(large.db, size, words)).find((growth) => growth.figure === figure);
+  const file = prepare(folder, 'beside', query);
+  const reads = { id, rate: READS_PER_SECOND };
+  const loads = {
+    idle: { reads: { ...reads, ms: size.ms } },
+    beside: { reads, prepared: { file, connections: CONNECTIONS, warmUpMs: size.warmUpMs, ms: size.ms } },
+  };
+  const results = await launcher.steps.run('getById beside searches', () =>
+    interleave(Object.keys(loads), size.rounds, (name) => meter.measure(large, loads[name])),
+  );
+  const [beside, idle] = [results.beside, results.idle].map((rounds) => rounds.map((round) => round.reads.ms.p99));
+  const title = `p99 of getById beside ${CONNECTIONS} searches, disjoint, less rare, against idle, ${large.title}`;
+  return compared(beside, idle, duration, { figure: title, better: 'less', must: 5, aim: 2 });
 }
 
 /** The size of all indexes against that of the documents, and that of each. */

@@ -7,7 +7,7 @@ import { Databases } from './databases.mjs';
 import { Meter } from './meter.mjs';
 import { figuresTable, machine } from './report.mjs';
 import { isMet } from './rows.mjs';
-import { createRows, growthRows, indexSizes, largeRows, warmUp } from './scale-rows.mjs';
+import { besideSearchesRow, createRows, growthRows, indexSizes, largeRows, warmUp } from './scale-rows.mjs';
 import { chooseWords } from './scale-words.mjs';
 import { statusChangeRow } from './status-change.mjs';
 import { environment, hasUnindexed, startBoth } from './subjects.mjs';
@@ -60,6 +60,7 @@ export async function runBenchmark(launcher, { quick, data }) {
   const rows = [
     ...(await growthRows(bench)),
     ...(await largeRows(bench)),
+    await besideSearchesRow(bench),
     indexes.row,
     await statusChangeRow(bench),
     ...(await createRows(bench)),

@@ -19,7 +19,8 @@ import { Tally } from './tally.mjs';
  * @property {{id: string, connections: number, warmUpMs: number, ms: number}} [readLoop] getById in a closed loop
  * @property {{file: string, connections: number, warmUpMs: number, ms: number}} [prepared] requests in a closed loop, drawn
  *   from the operation and inputs in a file of JSON: too many for a command line
- * @property {{id: string, rate: number, ms?: number}} [reads] getById in an open loop, for so long or through the burst
+ * @property {{id: string, rate: number, ms?: number}} [reads] getById in an open loop, for so long or through the burst or
+ *   the prepared requests, which are then reported as `others`
  */
 
 /** Readers are there before a burst comes. */
@@ -40,8 +41,14 @@ process.stdout.write(JSON.stringify({ ...report, cpuMs: (user + system) / 1000 }
 async function work() {
   const { readLoop, prepared } = spec;
   if (readLoop) return { reads: await steady(readLoop, readRequests(port, readLoop.id)) };
+  if (prepared && spec.reads) return preparedAndReads(spec);
   if (prepared) return { reads: await steady(prepared, drawn) };
   return createsAndReads(spec);
+}
+
+async function preparedAndReads({ prepared, reads }) {
+  const readers = await startReaders(reads);
+  return { others: await steady(prepared, drawn), reads: await readers.stop() };
 }
 
 async function createsAndReads({ steady: loop, burst: wave, reads }) {

@@ -1,4 +1,4 @@
-import type { mongo } from 'mongoose';
+import { mongo } from 'mongoose';
 import type { Database } from './database.js';
 import { idOf, type RawItem } from './item-json.js';
 import type { FavouritePosition } from './list-cursor.js';
@@ -15,8 +15,8 @@ const ORDER = { createdAt: -1, itemId: -1 } as const;
 const POSITIONS = { projection: { _id: 0, itemId: 1, createdAt: 1 }, sort: ORDER } as const;
 const RAW_IDS = { projection: { _id: 1 }, raw: true } as const;
 
-/** Another service writes favourites: those without a date and an ObjectId have no position. */
-const PLACED = { createdAt: { $type: 'date' }, itemId: { $type: 'objectId' } } as const;
+/** Another service writes favourites: those without a date and an ObjectId have no position. As ranges, read from keys alone. */
+const PLACED = { createdAt: { $lte: new Date(8.64e15) }, itemId: { $lte: new mongo.ObjectId('f'.repeat(24)) } };
 
 /** An item among a user's favourites. */
 interface Favourite {
@@ -77,20 +77,22 @@ export class FavouritesReader {
     return found?.count ?? 0;
   }
 
-  /** The favourites after a position, or the first ones. */
-  private findPositions(
+  /** The favourites after a position, or the first ones: one range of the index after the other. */
+  private async findPositions(
     userId: string,
     after: FavouritePosition | undefined,
     count: number,
     deadline: number,
   ): Promise<FavouritePosition[]> {
-    if (after === undefined) return this.find({ userId, ...PLACED }, count, deadline);
-    const { createdAt, itemId } = after;
-    const $or = [
-      { createdAt, itemId: { $lt: itemId } },
-      { ...PLACED, createdAt: { $lt: createdAt } },
+    const afterIt = after && [
+      { createdAt: after.createdAt, itemId: { $lt: after.itemId } },
+      { ...PLACED, createdAt: { $lt: after.createdAt } },
     ];
-    return this.find({ userId, $or }, count, deadline);
+    const found: FavouritePosition[] = [];
+    for (const range of afterIt ?? [PLACED]) {
+      if (found.length < count) found.push(...(await this.find({ userId, ...range }, count - found.length, deadline)));
+    }
+    return found;
   }
 
   private find(filter: mongo.Filter<mongo.Document>, limit: number, deadline: number): Promise<FavouritePosition[]> {
