@@ -3,6 +3,9 @@ import { favour, record, store } from './support/items.js';
 import { startService, type Service } from './support/service.js';
 import { walk } from './support/walk.js';
 
+// Thousands of favourites are stored.
+jest.setTimeout(30_000);
+
 describe("getAll of a user's favourites", () => {
   let service: Service;
   beforeAll(async () => {
