@@ -13,6 +13,7 @@ const INDEXED_WITHIN_MS = 60_000;
  * @typedef {object} Measured what one load did to one subject
  * @property {import('./load/tally.mjs').Report} [creates]
  * @property {import('./load/tally.mjs').Report} [reads]
+ * @property {import('./load/tally.mjs').Report} [others] prepared requests, when there were reads beside them
  * @property {number} indexedMs from the last answer until search finds all that was created
  * @property {Record<string, number>} cpuMs CPU time by process until then, those of the databases included
  * @property {Record<string, number>} peakMegabytes by process of the subject
@@ -55,7 +56,8 @@ export class Meter {
     const cpuMs = mapValues(pids, (pid, name) => cpuMsOf(pid) - before[name]);
     const peakMegabytes = mapValues(subject.pids, peakMegabytesOf);
     if (reports.creates) await this.#compare(subject, countBefore, reports.creates);
-    if (load.prepared) this.#requireAnswers(subject, reports.reads);
+    if (load.prepared)
+      for (const report of [reports.reads, reports.others ?? []].flat()) this.#requireAnswers(subject, report);
     await delay(SETTLE_MS);
     return { ...reports, indexedMs, cpuMs, peakMegabytes };
   }

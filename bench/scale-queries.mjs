@@ -31,7 +31,7 @@ const ORDER = { isBoosted: -1, boostScore: -1, createdAt: -1, publicId: -1 };
 export async function growthQueries(db, { pageSize, ids }, words) {
   const demands = { must: 2, aim: 1.2 };
   const list = (figure, inputs, more) => ({ figure, operation: 'getAll', inputs, ...demands, ...more });
-  const search = (kind, more) => list(`search, ${kind}`, varied({ search: words[kind].join(' ') }, SEARCH_PAGE), more);
+  const search = (kind, more) => ({ ...searchQuery(kind, words), ...demands, ...more });
   return [
     list(`first page of ${pageSize}`, varied({}, pageSize)),
     list(`category + status, ${SEARCH_PAGE} a page`, await categories(db)),
@@ -40,6 +40,17 @@ export async function growthQueries(db, { pageSize, ids }, words) {
     search('disjoint', { must: 4, isEmpty: true }),
     search('disjoint, less rare', { must: undefined, aim: undefined, isEmpty: true }),
   ];
+}
+
+/**
+ * Searches for words of one kind.
+ * @param {string} kind
+ * @param {Record<string, string[]>} words
+ * @returns {Query}
+ */
+export function searchQuery(kind, words) {
+  const inputs = varied({ search: words[kind].join(' ') }, SEARCH_PAGE);
+  return { figure: `search, ${kind}`, operation: 'getAll', inputs };
 }
 
 /**

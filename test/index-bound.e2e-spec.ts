@@ -184,13 +184,11 @@ function faultsOfFavourites(queries: ProfiledQuery[], favourites: number): strin
   const documents = sum(items.map(({ docsExamined }) => docsExamined));
   return [
     ...positions.flatMap(({ planSummary, hasSortStage, docsExamined }) => [
-      ...(/^(?:IXSCAN \{ userId: 1, createdAt: -1, itemId: -1 \}(?:, |$))+$/.test(planSummary)
-        ? []
-        : [`reads ${planSummary}`]),
+      ...(planSummary === 'IXSCAN { userId: 1, createdAt: -1, itemId: -1 }' ? [] : [`reads ${planSummary}`]),
       ...(hasSortStage === true ? ['sorts'] : []),
       ...(docsExamined === 0 ? [] : [`reads favourites themselves: ${planSummary}`]),
     ]),
-    ...(keys > favourites + 10 * positions.length ? [`reads ${String(keys)} keys of favourites`] : []),
+    ...(keys > favourites + 10 ? [`reads ${String(keys)} keys of favourites`] : []),
     ...items.flatMap(({ planSummary }) =>
       planSummary === 'IXSCAN { _id: 1 }' ? [] : [`reads items by ${planSummary}`],
     ),

@@ -15,8 +15,11 @@ const ORDER = { createdAt: -1, itemId: -1 } as const;
 const POSITIONS = { projection: { _id: 0, itemId: 1, createdAt: 1 }, sort: ORDER } as const;
 const RAW_IDS = { projection: { _id: 1 }, raw: true } as const;
 
-/** Another service writes favourites: those without a date and an ObjectId have no position. As ranges, read from keys alone. */
-const PLACED = { createdAt: { $lte: new Date(8.64e15) }, itemId: { $lte: new mongo.ObjectId('f'.repeat(24)) } };
+/**
+ * Matches favourites that have a position. Another service writes them, and may write one without a date or an ObjectId.
+ * Ranges and not `$type`, for which MongoDB would read the documents.
+ */
+const HAS_POSITION = { createdAt: { $lte: new Date(8.64e15) }, itemId: { $lte: new mongo.ObjectId('f'.repeat(24)) } };
 
 /** An item among a user's favourites. */
 interface Favourite {
@@ -38,7 +41,7 @@ export class FavouritesReader {
     const { limit } = window;
     const skip = 'skip' in window ? window.skip : 0;
     let after = 'after' in window ? window.after : undefined;
-    let room = MAX_FAVOURITES - (after === undefined ? 0 : await this.countThrough(userId, after, deadline));
+    let room = MAX_FAVOURITES - (after === undefined ? 0 : await this.countUpTo(userId, after, deadline));
     const found = new Map<string, Favourite>();
     for (let size = skip + limit + 1; room > 0 && found.size <= skip + limit; size = CHUNK) {
       const count = Math.min(size, CHUNK, room);
@@ -58,16 +61,12 @@ export class FavouritesReader {
 
   /** Returns the position of an item among the user's favourites, or undefined when it is none of them. */
   async findPosition(userId: string, itemId: mongo.ObjectId, deadline: number): Promise<FavouritePosition | undefined> {
-    const [found] = await this.find({ userId, ...PLACED, itemId }, 1, deadline);
+    const [found] = await this.find({ userId, ...HAS_POSITION, itemId }, 1, deadline);
     return found;
   }
 
   /** How many favourites of the user come before a position, or are at it, as far as they count. */
-  private async countThrough(
-    userId: string,
-    { createdAt, itemId }: FavouritePosition,
-    deadline: number,
-  ): Promise<number> {
+  private async countUpTo(userId: string, { createdAt, itemId }: FavouritePosition, deadline: number): Promise<number> {
     const filter = { userId, $or: [{ createdAt: { $gt: createdAt } }, { createdAt, itemId: { $gte: itemId } }] };
     const stages = [{ $match: filter }, { $limit: MAX_FAVOURITES }, { $count: 'count' }];
     const { collection } = this.database.models.favourites;
@@ -84,12 +83,15 @@ export class FavouritesReader {
     count: number,
     deadline: number,
   ): Promise<FavouritePosition[]> {
-    const afterIt = after && [
-      { createdAt: after.createdAt, itemId: { $lt: after.itemId } },
-      { ...PLACED, createdAt: { $lt: after.createdAt } },
-    ];
+    const ranges =
+      after === undefined
+        ? [HAS_POSITION]
+        : [
+            { createdAt: after.createdAt, itemId: { $lt: after.itemId } },
+            { ...HAS_POSITION, createdAt: { $lt: after.createdAt } },
+          ];
     const found: FavouritePosition[] = [];
-    for (const range of afterIt ?? [PLACED]) {
+    for (const range of ranges) {
       if (found.length < count) found.push(...(await this.find({ userId, ...range }, count - found.length, deadline)));
     }
     return found;
@@ -109,6 +111,7 @@ export class FavouritesReader {
     options: mongo.FindOptions,
     deadline: number,
   ): Promise<Favourite[]> {
+    if (positions.length === 0) return [];
     const { collection } = this.database.models.items;
     const query = { ...matching(filter), _id: { $in: positions.map(({ itemId }) => itemId) } };
     const found = await this.database.readAll(deadline, (limits) =>

@@ -32,7 +32,7 @@ const TYPES: Record<FieldKind, readonly number[]> = {
 
 interface Field extends ItemField {
   index: number;
-  /** Under which it is stored. */
+  /** The name under which it is stored. */
   storedName: Buffer;
   /** `"name":` */
   key: Buffer;
@@ -161,7 +161,10 @@ function writePlainItem(writer: JsonWriter, source: Buffer, { now, siteUrl }: It
   writer.byte(CLOSE);
 }
 
-/** The field whose name begins and ends there: most likely the expected one, which needs no string. */
+/**
+ * Returns the field with the name from `start` to `end`. Fields usually come in order, and comparing bytes with the expected
+ * name is faster than looking a string up.
+ */
 function fieldAt(source: Buffer, start: number, end: number, expected: number): Field | undefined {
   const field = FIELDS[expected];
   const isExpected = field !== undefined && isAt(source, start, end, field.storedName);

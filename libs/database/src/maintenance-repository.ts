@@ -51,16 +51,16 @@ export class MaintenanceRepository {
   }
 
   /**
-   * Stores new search terms; returns how many are up to date then. Where what they were derived from has changed meanwhile,
-   * they are marked as stale again.
+   * Stores new search terms; returns how many items are up to date then. An item whose texts have changed meanwhile is
+   * marked as stale again.
    */
   async updateSearchFields(
     updates: { item: StaleItem; fields: Pick<ItemRecord, 'searchTerms' | 'searchVersion'> }[],
   ): Promise<number> {
     const { collection } = this.database.models.items;
     const _id = { $in: updates.map(({ item }) => item._id) };
-    // By `_id` alone, which needs no planning: a third of what an update costs MongoDB. And for each updateOne, which can be
-    // retried, it would write down what became of it.
+    // A filter by `_id` alone needs no query planning, which was a third of an update's cost. `updateMany`, because MongoDB
+    // records the outcome of each `updateOne`, which can be retried.
     const operations = updates.map(({ item, fields }) => ({
       updateMany: { filter: { _id: item._id }, update: { $set: fields } },
     }));

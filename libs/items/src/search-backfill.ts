@@ -36,7 +36,7 @@ export class SearchBackfill {
       const { name, description, brandTitle } = item;
       const texts = { name: textOf(name), description: textOf(description), brandTitle: textOf(brandTitle) };
       updates.push({ item, fields: searchFields(texts) });
-      // Large items take some ten milliseconds each.
+      // A large item takes about ten milliseconds.
       await nextTurn();
     }
     return this.maintenance.updateSearchFields(updates);
