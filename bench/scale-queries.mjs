@@ -1,15 +1,11 @@
 import { strictEqual } from 'node:assert';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import { ROOT } from '../tools/checkout/root.mjs';
 import { randomIds } from './prepared.mjs';
 import { SEARCH_PAGE } from './scale-words.mjs';
-import { call } from './subjects.mjs';
+import { call, send } from './subjects.mjs';
 
 /** Requests of one kind differ a little in their page size: the API reads once for equal ones of the same moment. */
 const VARIANTS = 8;
 const DEEP_PAGE = 1000;
-const ORDER = { isBoosted: -1, boostScore: -1, createdAt: -1, publicId: -1 };
 
 /**
  * Requests of one kind, drawn at random.
@@ -55,20 +51,19 @@ export function searchQuery(kind, words) {
 
 /**
  * What is compared within one database.
- * @param {import('mongoose').mongo.Db} db
+ * @param {number} port of its service
  * @param {number} pageSize
  * @param {Record<string, string[]>} words
  * @returns {Promise<Record<'first' | 'common' | 'deep' | 'after', Query>>}
  */
-export async function largeQueries(db, pageSize, { common }) {
+export async function largeQueries(port, pageSize, { common }) {
   const list = (figure, inputs) => ({ figure, operation: 'getAll', inputs });
   const pages = varied({}, pageSize);
-  const { inputs, firstIds } = await behind(db, DEEP_PAGE - 1, pages);
   return {
     first: list('the first page', pages),
     common: list('search, common', varied({ search: common.join(' ') }, pageSize)),
     deep: list(`page ${DEEP_PAGE}`, varied({ page: DEEP_PAGE }, pageSize)),
-    after: { ...list(`page ${DEEP_PAGE} of a walk by \`after\``, inputs), firstIds },
+    after: { ...list(`page ${DEEP_PAGE} of a walk by \`Next-After\``, []), ...(await walkTo(port, DEEP_PAGE, pages)) },
   };
 }
 
@@ -93,21 +88,15 @@ async function categories(db) {
   return numbers.map((number) => ({ categoryId: String(number), status: 'available', pageSize: SEARCH_PAGE }));
 }
 
-/** The requests that a walk by `after` comes to after so many pages: looked up, because going there may take too long. */
-async function behind(db, pages, inputs) {
-  const { ITEM_STATUSES } = createRequire(import.meta.url)(join(ROOT, 'dist', 'libs', 'contracts', 'src', 'index.js'));
-  const ends = inputs.map(({ pageSize }) => pages * pageSize - 1);
-  const [skip, last] = [Math.min(...ends), Math.max(...ends) + 1];
-  const items = await db
-    .collection('items')
-    .find({ isVisible: true, status: { $in: [...ITEM_STATUSES] } }, { projection: { _id: 1 } })
-    .sort(ORDER)
-    .skip(skip)
-    .limit(last - skip + 1)
-    .toArray();
-  const idAt = (place) => items[place - skip]._id.toHexString();
-  return {
-    inputs: inputs.map((input, index) => ({ ...input, after: idAt(ends[index]) })),
-    firstIds: ends.map((end) => idAt(end + 1)),
-  };
+/** The requests that a walk comes to at this page, from the page before it, and the items that their answers begin with. */
+async function walkTo(port, page, requests) {
+  const inputs = [];
+  const firstIds = [];
+  for (const request of requests) {
+    const before = await send(port, 'getAll', { ...request, page: page - 1 });
+    const [first] = await call(port, 'getAll', { ...request, page });
+    inputs.push({ ...request, after: before.headers.get('Next-After') });
+    firstIds.push(first.id);
+  }
+  return { inputs, firstIds };
 }

@@ -39,7 +39,7 @@ export async function growthRows(bench) {
 /** How many times as long what looks expensive takes as the first page, in the large database. */
 export async function largeRows(bench) {
   const { launcher, large, size, words } = bench;
-  const queries = await launcher.steps.run('look for page 1,000', () => largeQueries(large.db, size.pageSize, words));
+  const queries = await launcher.steps.run('look for page 1,000', () => largeQueries(large.port, size.pageSize, words));
   const loads = Object.entries(queries).map(([name, query]) => [name, { subject: large, query }]);
   const results = await launcher.steps.run('within the large one', () =>
     measureInTurn(bench, Object.fromEntries(loads)),

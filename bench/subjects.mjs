@@ -134,13 +134,19 @@ async function createFirst(port, name) {
   return item.id;
 }
 
-/** Asks an API one thing as any client would; anything but 200 is an error. */
+/** Asks an API one thing as any client would, and returns what the answer holds. */
 export async function call(port, operation, body) {
+  const answer = await send(port, operation, body);
+  return answer.json();
+}
+
+/** Sends an API one request; any status but 200 is an error. */
+export async function send(port, operation, body) {
   const answer = await fetch(`http://127.0.0.1:${port}/api/orpc/items/${operation}`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
   });
   strictEqual(answer.status, 200, `${operation} on port ${port} answers ${answer.status}`);
-  return answer.json();
+  return answer;
 }

@@ -2,17 +2,16 @@ import { mongo } from 'mongoose';
 import type { Database, QueryLimits } from './database.js';
 import { isIndexMissing } from './database-errors.js';
 import { furthestBack, type Place } from './furthest-back.js';
-import { idOf, type RawItem } from './item-json.js';
+import type { RawItem } from './item-json.js';
 import {
   justBefore,
-  listQuery,
+  listFilter,
   listsToReadFrom,
   POSITION_FIELDS,
-  rangesAfter,
+  type Filter,
   type IndexedList,
   type ItemFilter,
   type ListPosition,
-  type ListQuery,
 } from './list-query.js';
 import { Memory } from './memory.js';
 import { LIST_ORDER } from './models.js';
@@ -29,7 +28,7 @@ export interface Page<Position> {
   last: Position | undefined;
 }
 
-/** From so many items on, passing over them by their keys first is faster than one query that looks at each. */
+/** From so many items on it may cost much to skip them: by their keys alone where the index tells the list, else by looking at each. */
 const MANY_TO_SKIP = 500;
 
 /** Up to how many items are counted to find out which of several conditions the fewest of them fulfil. */
@@ -51,43 +50,23 @@ export class ListReader {
 
   /** Returns one part of the list. */
   async findPage(filter: ItemFilter, window: Window<ListPosition>, deadline: number): Promise<Page<ListPosition>> {
-    const query = await this.queryOf(filter, deadline);
+    const list = await this.shortest(listsToReadFrom(filter), deadline);
     const { limit } = window;
-    const start = await this.startOf(query, window, deadline);
-    if (start === undefined) return { items: [], last: undefined };
+    const [after, skip] = 'after' in window ? [window.after, 0] : [undefined, window.skip];
+    const query = listFilter(list, filter, after);
     const read = (count: number): Promise<RawItem[]> =>
-      'skip' in start
-        ? this.find(query, { ...RAW_ITEMS, sort: LIST_ORDER, skip: start.skip, limit: count }, deadline)
-        : this.findAfter(query, start.after, count, deadline);
+      this.find(list.hint, query, { ...RAW_ITEMS, skip, limit: count }, deadline);
     // One more, to know whether any follows.
     const found = await read(limit + 1);
     const items = found.slice(0, limit);
     return { items, last: found.length > limit ? await endOf(items, read) : undefined };
   }
 
-  /** Passes over many items by their keys alone; undefined where the list ends before. */
-  private async startOf(
-    query: ListQuery,
-    window: Window<ListPosition>,
-    deadline: number,
-  ): Promise<{ skip: number } | { after: ListPosition } | undefined> {
-    if ('after' in window || window.skip < MANY_TO_SKIP || !query.isCovered) return window;
-    const options = { projection: POSITION_FIELDS, sort: LIST_ORDER, skip: window.skip, limit: 1 };
-    const [start] = await this.find<ListPosition>(query, options, deadline);
-    if (start === undefined) return undefined;
-    const position = toPosition(start);
-    return position === undefined ? window : { after: justBefore(position) };
-  }
-
-  /** The list, read from whichever of its conditions the fewest items fulfil. */
-  private async queryOf(filter: ItemFilter, deadline: number): Promise<ListQuery> {
-    const lists = listsToReadFrom(filter);
-    return listQuery(lists.length === 1 ? lists[0] : await this.shortest(lists, deadline), filter);
-  }
-
+  /** Of the lists that one can be read from, that which the fewest items are in. */
   private async shortest(lists: [IndexedList, ...IndexedList[]], deadline: number): Promise<IndexedList> {
     // By name: the order of the words in a search makes no difference.
-    const [first] = lists.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+    const [first, ...others] = lists.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+    if (others.length === 0) return first;
     const counts = await Promise.all(lists.map((list) => this.countOf(list, deadline)));
     const least = Math.min(...counts);
     const shortest = lists.filter((_, index) => counts[index] === least);
@@ -99,11 +78,10 @@ export class ListReader {
   private async countOf(list: IndexedList, deadline: number): Promise<number> {
     const remembered = this.counts.get(nameOf(list));
     if (remembered !== undefined) return remembered;
-    const { hint, filter } = list;
     const { collection } = this.database.models.items;
-    const stages = [{ $match: filter }, { $limit: COUNTED }, { $count: 'count' }];
+    const stages = [{ $match: listFilter(list, {}) }, { $limit: COUNTED }, { $count: 'count' }];
     const [found] = await this.hinted(
-      hint,
+      list.hint,
       (options) => collection.aggregate<{ count: number }>(stages, options),
       deadline,
     );
@@ -116,37 +94,21 @@ export class ListReader {
   private async lastCounted(list: IndexedList, deadline: number): Promise<Place> {
     const remembered = this.places.get(nameOf(list));
     if (remembered !== undefined) return remembered;
-    const options = { projection: POSITION_FIELDS, sort: LIST_ORDER, skip: COUNTED - 1, limit: 1 };
-    const [place] = await this.find<ListPosition>({ ...list, isCovered: true }, options, deadline);
+    const options = { projection: POSITION_FIELDS, skip: COUNTED - 1, limit: 1 };
+    const [place] = await this.find<ListPosition>(list.hint, listFilter(list, {}), options, deadline);
     if (place !== undefined) this.places.set(nameOf(list), place);
     return place;
   }
 
-  /** The items after a position, one range of the index after the other: as one `$or` they would all be read and sorted. */
-  private async findAfter(
-    query: ListQuery,
-    position: ListPosition,
-    limit: number,
-    deadline: number,
-  ): Promise<RawItem[]> {
-    const found = new Map<string, RawItem>();
-    for (const { filter, sort } of rangesAfter(position)) {
-      if (found.size === limit) break;
-      const range = { ...query, filter: { ...query.filter, ...filter } };
-      const options = { ...RAW_ITEMS, sort, limit: limit - found.size };
-      // An item that moves from one range to another meanwhile is found in both.
-      for (const item of await this.find(range, options, deadline)) found.set(idOf(item), item);
-    }
-    return [...found.values()];
-  }
-
+  /** Finds documents in the order of lists. */
   private async find<Found = RawItem>(
-    { hint, filter }: ListQuery,
+    hint: IndexedList['hint'],
+    filter: Filter,
     options: mongo.FindOptions & { limit: number },
     deadline: number,
   ): Promise<Found[]> {
     const { collection } = this.database.models.items;
-    const inOneAnswer = { ...options, batchSize: options.limit };
+    const inOneAnswer = { ...options, sort: LIST_ORDER, batchSize: options.limit };
     return this.hinted<Found>(
       hint,
       (more) => collection.find<Found & mongo.Document>(filter, { ...inOneAnswer, ...more }),
