@@ -4,6 +4,7 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const FIRST_PRINTABLE = 0x20;
 const LONGEST_NUMBER = 32;
+const FEW = 64;
 
 /** Writes JSON in UTF-8 into one buffer that grows. */
 export class JsonWriter {
@@ -38,9 +39,11 @@ export class JsonWriter {
     this.buffer[this.length++] = byte;
   }
 
+  /** Copies bytes: one by one, which for a few is faster than a call of Node's. */
   bytes(bytes: Uint8Array): void {
     this.makeRoom(bytes.length);
-    this.buffer.set(bytes, this.length);
+    if (bytes.length > FEW) this.buffer.set(bytes, this.length);
+    else for (let at = 0; at < bytes.length; at++) this.buffer[this.length + at] = bytes[at] ?? 0;
     this.length += bytes.length;
   }
 
@@ -60,16 +63,20 @@ export class JsonWriter {
 
   /** A string that is there in UTF-8, from `start` to `end`. */
   string(source: Buffer, start: number, end: number): void {
+    this.makeRoom(end - start + 2);
+    const { buffer } = this;
+    let to = this.length;
+    buffer[to++] = QUOTE;
     for (let at = start; at < end; at++) {
       const byte = source[at] ?? 0;
       if (byte === QUOTE || byte === BACKSLASH || byte < FIRST_PRINTABLE) {
         this.bytes(Buffer.from(JSON.stringify(source.toString('utf8', start, end))));
         return;
       }
+      buffer[to++] = byte;
     }
-    this.byte(QUOTE);
-    this.bytes(source.subarray(start, end));
-    this.byte(QUOTE);
+    buffer[to++] = QUOTE;
+    this.length = to;
   }
 
   private makeRoom(more: number): void {
