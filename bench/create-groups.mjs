@@ -6,9 +6,11 @@ import { compared, duration, faster, mongodbCpu, rate, slower } from './rows.mjs
 
 const EVERYBODY = ['service', 'direct', 'lean', 'tutorial', 'floor'];
 const PAIR = ['service', 'direct'];
+const VALIDATED = ['service', 'unvalidated'];
 const TREES = ['service', 'other'];
 
 const UNKNOWN_CONNECTIONS = 256;
+const VALIDATED_CONNECTIONS = 64;
 
 /** What is asked of the service at so many connections. */
 const DEMANDS = {
@@ -36,6 +38,7 @@ export const GROUPS = {
   'always-64': { subjects: PAIR, measure: (bench) => flushedAlways(bench, 64) },
   'always-256': { subjects: PAIR, measure: (bench) => flushedAlways(bench, 256) },
   unknown: { subjects: ['service'], measure: unknownReferences },
+  validator: { subjects: VALIDATED, measure: validated },
   burst: { subjects: PAIR, measure: burst },
   'burst-10000': { subjects: ['service'], measure: largeBurst },
   deadlines: { subjects: ['service'], measure: deadlines },
@@ -100,6 +103,13 @@ async function unknownReferences({ meter, subjects, size }) {
   const perSecond = ({ creates }) => creates.perSecond;
   const figure = `creates/s, ${UNKNOWN_CONNECTIONS} connections, no brand and no condition known, against all known`;
   return [compared(unknown.map(perSecond), known.map(perSecond), rate, { figure, better: 'more', must: 0.95, aim: 1 })];
+}
+
+/** Every item that is stored is checked against the validator of its collection. */
+async function validated(bench) {
+  const results = await steadily(bench, VALIDATED, VALIDATED_CONNECTIONS);
+  const figure = `creates/s, ${VALIDATED_CONNECTIONS} connections, with the validator against without`;
+  return [faster(results, 'unvalidated', { figure, must: 0.98, aim: 1 })];
 }
 
 async function single(bench) {

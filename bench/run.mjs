@@ -3,7 +3,7 @@
 // for the README to stdout; a missed "must" is exit code 1.
 //
 //   --quick       fewer and shorter rounds, and fewer items: some three minutes instead of fifteen, and noisier
-//   --only        one group of rows, may be repeated: creates-64, creates-256, always-64, always-256, unknown,
+//   --only        one group of rows, may be repeated: creates-64, creates-256, always-64, always-256, unknown, validator,
 //                 burst, burst-10000, deadlines, single; with --against also against-64, against-256; of read, part of
 //                 the figure's name
 //   --keyed       every create of every load has an Idempotency-Key

@@ -20,9 +20,10 @@ const CREATED = /^road-bike-the-first-one-\d+$/;
  * @property {() => Promise<boolean>} hasUnindexed whether search does not find all of them yet
  */
 
-/** What can be measured, in the order of the tables: the title and, of a peer, its processes. */
+/** What can be measured, in the order of the tables: the title, the settings that differ and, of a peer, its processes. */
 const SUBJECTS = {
   service: { title: 'this service' },
+  unvalidated: { title: 'without the validator', env: { VALIDATE_WRITES: 'off' } },
   other: { title: 'the other tree' },
   direct: { title: '(a) direct', files: { api: 'direct' } },
   lean: { title: '(a) without search', files: { api: 'direct' }, isLean: true },
@@ -72,7 +73,7 @@ function peer(launcher, folder, { files, isLean = false }) {
 }
 
 async function startSubject(databases, name, { prepare, start }) {
-  const env = await environment(databases, name);
+  const env = { ...(await environment(databases, name)), ...SUBJECTS[name].env };
   const port = Number(env.PORT);
   const db = databases.db(name);
   await insertReferences(db);
