@@ -2,7 +2,7 @@ import { closeSync, openSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { LOCAL, ROOT } from '../tools/checkout/root.mjs';
-import { runCommand } from '../tools/start/services.mjs';
+import { runCli } from '../tools/start/services.mjs';
 import { environment } from './subjects.mjs';
 
 const COMMANDS = join(ROOT, 'dist', 'apps', 'cli', 'src');
@@ -33,7 +33,7 @@ export async function loadCatalogue(launcher, databases, count) {
   const found = await loads.findOne({ _id: LOADED });
   if (found !== null) {
     await items.deleteMany({ publicId: { $gt: found.lastPublicId } });
-    await launcher.steps.run(`set up ${name}`, () => runCommand(launcher, 'setup', env));
+    await launcher.steps.run(`set up ${name}`, () => runCli(launcher, 'setup', env));
     return { name, count, lastPublicId: found.lastPublicId };
   }
   await db.dropDatabase();
@@ -45,7 +45,7 @@ export async function loadCatalogue(launcher, databases, count) {
 
 async function load(launcher, db, env, count) {
   for (const [kind, records] of Object.entries(references())) await db.collection(kind).insertMany(records);
-  await runCommand(launcher, 'setup', env);
+  await runCli(launcher, 'setup', env);
   await launcher.withTemporaryFolder(LOCAL, async (folder) => {
     const file = join(folder, 'items.ndjson');
     await generate(launcher, count, file);

@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { ApiModule } from '../dist/apps/api/src/api.module.js';
-import { ErrorFilter } from '../dist/apps/api/src/orpc/error.filter.js';
+import { ErrorFilter } from '../dist/apps/api/src/http/error.filter.js';
 import { Json } from '../dist/apps/api/src/orpc/json.js';
 import { Database } from '../dist/libs/database/src/index.js';
 import { createLogger, loadApiConfig } from '../dist/libs/runtime/src/index.js';

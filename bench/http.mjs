@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { ROOT } from '../tools/checkout/root.mjs';
 import { untilReady } from '../tools/embedded/readiness.mjs';
 import { anyFreePort } from '../tools/processes/ports.mjs';
-import { runCommand, serviceArguments } from '../tools/start/services.mjs';
+import { runCli, serviceArguments } from '../tools/start/services.mjs';
 import { Databases } from './databases.mjs';
 import { Meter } from './meter.mjs';
 import { figuresTable, machine } from './report.mjs';
@@ -87,7 +87,7 @@ function cpuMicroseconds({ cpuMs, reads }) {
 /** All on one database with the demo catalogue; what they are asked for is looked at before. */
 async function startSubjects(launcher, databases) {
   const env = { ...(await environment(databases, 'http')), DEMO_CATALOGUE: 'on' };
-  for (const command of ['setup', 'demo']) await runCommand(launcher, command, env);
+  for (const command of ['setup', 'demo']) await runCli(launcher, command, env);
   const subjects = {};
   for (const name of Object.keys(COMMANDS)) subjects[name] = await startSubject(launcher, name, env);
   const [{ id: itemId }] = await call(subjects.whole.port, 'getAll', { pageSize: 1 });

@@ -1,7 +1,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert';
 import { ROOT } from '../tools/checkout/root.mjs';
 import { anyFreePort } from '../tools/processes/ports.mjs';
-import { runCommand, startService } from '../tools/start/services.mjs';
+import { runCli, startService } from '../tools/start/services.mjs';
 import { exampleBody, REFERENCES } from './load/requests.mjs';
 import { compilePeers, startPeer } from './peers.mjs';
 
@@ -54,7 +54,7 @@ export async function startSubjects(launcher, databases, names, { against } = {}
 /** The service as it is built in a checkout, set up by the command of that checkout. */
 function tree(launcher, root) {
   return {
-    prepare: (env) => runCommand(launcher, 'setup', env, root),
+    prepare: (env) => runCli(launcher, 'setup', env, root),
     start: (env) => startBoth(launcher, env, root),
   };
 }
@@ -62,7 +62,7 @@ function tree(launcher, root) {
 /** A lean peer has no search: it neither derives nor indexes search terms, and has the unique index only. */
 function peer(launcher, folder, { files, isLean = false }) {
   return {
-    prepare: (env, db) => (isLean ? createUniqueIndex(db) : runCommand(launcher, 'setup', env)),
+    prepare: (env, db) => (isLean ? createUniqueIndex(db) : runCli(launcher, 'setup', env)),
     start: async (env) => {
       const pids = {};
       const peerEnv = { ...env, PEER_SEARCH: isLean ? 'off' : 'on' };

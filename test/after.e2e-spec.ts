@@ -90,7 +90,7 @@ describe('getAll after an item', () => {
 
   it.each(['ffffffffffffffffffffffff', 'x', ''])('refuses an unknown item %j', async (after) => {
     for (const input of [{ after }, { after, userId: 'walker' }]) {
-      const { status, data } = await service.api.refusal('getAll', input);
+      const { status, data } = await service.api.error('getAll', input);
       expect(status).toBe(400);
       expect(data.issues.map(({ path }) => path)).toEqual([['after']]);
     }
@@ -98,13 +98,13 @@ describe('getAll after an item', () => {
 
   it('refuses for favourites an item that is no favourite any more', async () => {
     const [item] = await store(service.database, record());
-    const { data } = await service.api.refusal('getAll', { userId: 'nobody', after: item._id.toHexString() });
+    const { data } = await service.api.error('getAll', { userId: 'nobody', after: item._id.toHexString() });
     expect(data.issues.map(({ path }) => path)).toEqual([['after']]);
   });
 
   it('refuses to be combined with a page', async () => {
     const { id } = await service.api.create(validInput());
-    const { status, data } = await service.api.refusal('getAll', { after: id, page: 1 });
+    const { status, data } = await service.api.error('getAll', { after: id, page: 1 });
     expect(status).toBe(400);
     expect(data.issues.map(({ path }) => path)).toEqual([['after']]);
   });

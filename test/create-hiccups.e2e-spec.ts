@@ -112,7 +112,7 @@ describe('a create', () => {
     await expectReplaced('null');
   });
 
-  it('waits through a stall of the only worker that is shorter than its own patience', async () => {
+  it('waits through a stall of the only worker that is shorter than its own timeout', async () => {
     // The rate at which the queue drains is known by now.
     await Promise.all(Array.from({ length: 2000 }, () => create()));
     worker.signal('SIGSTOP');

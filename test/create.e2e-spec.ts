@@ -15,7 +15,7 @@ describe('create', () => {
   afterAll(() => service.stop());
 
   const refusedFields = async (input: object): Promise<unknown[]> => {
-    const { code, status, data } = await service.api.refusal('create', input);
+    const { code, status, data } = await service.api.error('create', input);
     expect({ code, status }).toEqual({ code: 'BAD_REQUEST', status: 400 });
     return data.issues.map(({ path }) => path.join('.'));
   };

@@ -17,7 +17,7 @@ function request(operation: string, input: object, more = ''): string {
 describe('a client that', () => {
   let service: Service;
   beforeAll(async () => {
-    service = await startService({ patience: { headersMs: 300, requestMs: 600, checkEveryMs: 50 } });
+    service = await startService({ timeouts: { headersMs: 300, requestMs: 600, checkEveryMs: 50 } });
   });
   afterAll(() => service.stop());
 

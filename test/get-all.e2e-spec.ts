@@ -162,14 +162,14 @@ describe('getAll', () => {
     ['userId', { userId: 1 }],
     ['after', { after: 1 }],
   ])('refuses a wrong %s: %j', async (field, input) => {
-    const { status, data } = await service.api.refusal('getAll', input);
+    const { status, data } = await service.api.error('getAll', input);
     expect(status).toBe(400);
     expect(data.issues.map(({ path }) => path)).toEqual([[field]]);
   });
 
   it('reports all issues at once and ignores unknown keys', async () => {
     const input = { page: 0, pageSize: 'x', status: 1, after: 'x', unknown: true };
-    const { data } = await service.api.refusal('getAll', input);
+    const { data } = await service.api.error('getAll', input);
     expect(data.issues.map(({ path }) => path[0]).sort()).toEqual(['after', 'page', 'pageSize', 'status']);
     expect(await service.api.getAll({ unknown: { $where: '1' } })).not.toHaveLength(0);
   });

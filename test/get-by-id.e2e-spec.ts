@@ -25,7 +25,7 @@ describe('getById', () => {
   it.each(['ffffffffffffffffffffffff', '', 'x', '12', 'FFFFFFFFFFFFFFFFFFFFFFFF', '../etc', '\u0000', '\ud800'])(
     'answers 404 for %j',
     async (id) => {
-      expect(await service.api.refusal('getById', { id })).toEqual({
+      expect(await service.api.error('getById', { id })).toEqual({
         defined: false,
         code: 'NOT_FOUND',
         status: 404,
@@ -37,7 +37,7 @@ describe('getById', () => {
   it.each([[{}], [{ id: null }], [{ id: 1 }], [{ id: ['x'] }], [{ id: { $ne: null } }]])(
     'refuses %j, naming the field',
     async (input) => {
-      const { status, data } = await service.api.refusal('getById', input);
+      const { status, data } = await service.api.error('getById', input);
       expect(status).toBe(400);
       expect(data.issues.map(({ path }) => path)).toEqual([['id']]);
     },

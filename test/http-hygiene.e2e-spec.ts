@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect as connectTo, type AddressInfo, type Socket } from 'node:net';
 import type { ErrorBody } from '@app/contracts';
-import { Connections } from '../apps/api/src/orpc/connections.js';
-import { frontDoor } from '../apps/api/src/orpc/front-door.js';
-import { createHttpServer } from '../apps/api/src/orpc/http-server.js';
-import { Refusal } from '../apps/api/src/orpc/refusal.js';
+import { Connections } from '../apps/api/src/http/connections.js';
+import { requestListener } from '../apps/api/src/http/request-listener.js';
+import { createHttpServer } from '../apps/api/src/http/server.js';
+import { ApiError } from '../apps/api/src/http/api-error.js';
 import { ApiClient } from './support/api-client.js';
 import { expectError } from './support/errors.js';
 import { eventually } from './support/eventually.js';
@@ -208,9 +208,9 @@ describe('connections', () => {
 describe('a client that does not read its answer', () => {
   let service: Service;
   beforeAll(async () => {
-    const patience = { headersMs: 10_000, requestMs: 10_000, checkEveryMs: 100, stalledMs: 2000 };
+    const timeouts = { headersMs: 10_000, requestMs: 10_000, checkEveryMs: 100, stalledMs: 2000 };
     // One connection, so that it shows when it is free again.
-    service = await startService({ worker: false, patience, env: { MAX_CONNECTIONS: '1', KEEP_ALIVE_MS: '1000' } });
+    service = await startService({ worker: false, timeouts, env: { MAX_CONNECTIONS: '1', KEEP_ALIVE_MS: '1000' } });
     const description = 'x'.repeat(500_000);
     await store(service.database, ...Array.from({ length: 50 }, () => record({ description })));
   });
@@ -295,12 +295,12 @@ describe('a fault before Nest sees the request', () => {
       throw fault;
     };
     const connections = new Connections();
-    const listener = frontDoor({
+    const listener = requestListener({
       connections,
       errors: {
-        refusalFor: (error) => {
+        toApiError: (error) => {
           seen.push(error);
-          return new Refusal('INTERNAL_SERVER_ERROR');
+          return new ApiError('INTERNAL_SERVER_ERROR');
         },
       },
       maxBodyBytes: 1024,
@@ -309,7 +309,7 @@ describe('a fault before Nest sees the request', () => {
       routes: new Map([['/', new Map([[method, fail]])]]),
     });
     const config = { keepAliveMs: 1000, maxConnections: 10 };
-    const server = createHttpServer({ listener, connections, config, patience: undefined }).listen(0, '127.0.0.1');
+    const server = createHttpServer({ listener, connections, config, timeouts: undefined }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     const answer = await new ApiClient(`http://127.0.0.1:${String(port)}`).request<ErrorBody>('/', { method });

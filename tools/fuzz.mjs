@@ -10,7 +10,7 @@ import { runMongodb, runRedis } from './embedded/start-databases.mjs';
 import { installSchemathesis } from './fuzz/schemathesis.mjs';
 import { launch } from './processes/launcher.mjs';
 import { anyFreePort } from './processes/ports.mjs';
-import { runCommand, startService } from './start/services.mjs';
+import { runCli, startService } from './start/services.mjs';
 import { Steps } from './steps.mjs';
 
 const INTERRUPTED = 130;
@@ -47,7 +47,7 @@ async function startEverything(launcher) {
     WORKER_PORT: String(workerPort),
     LOG_LEVEL: 'warn',
   };
-  await launcher.steps.run('Set up the database', () => runCommand(launcher, 'setup', env));
+  await launcher.steps.run('Set up the database', () => runCli(launcher, 'setup', env));
   await launcher.steps.run('API and worker', () =>
     Promise.all([startService(launcher, 'api', port, env), startService(launcher, 'worker', workerPort, env)]),
   );

@@ -6,8 +6,8 @@ import { buildIfNeeded } from './checkout/build.mjs';
 import { installIfNeeded } from './checkout/install.mjs';
 import { ROOT } from './checkout/root.mjs';
 import { launch } from './processes/launcher.mjs';
-import { tryToBeOnlyRun } from './start/only-run.mjs';
-import { runCommand } from './start/services.mjs';
+import { tryRunLock } from './start/run-lock.mjs';
+import { runCli } from './start/services.mjs';
 import { startLocalMongodb } from './start/stores.mjs';
 import { StepError, Steps } from './steps.mjs';
 
@@ -40,19 +40,19 @@ function fail(launcher, error) {
 
 /** The database of the run in this checkout or, without one, the same data under a MongoDB of our own. */
 async function localMongodb(launcher) {
-  let found = await tryToBeOnlyRun(launcher);
+  let found = await tryRunLock(launcher);
   if (found.holder && !found.holder.url) {
     launcher.steps.say(`Waiting for the run in this checkout (pid ${found.holder.pid})`);
   }
   while (found.holder && !found.holder.url) {
     await delay(LOOK_EVERY_MS);
-    found = await tryToBeOnlyRun(launcher);
+    found = await tryRunLock(launcher);
   }
   if (found.holder) return uriOf(found.holder);
   const uri = await startLocalMongodb(launcher);
   found.note();
   const env = { ...process.env, MONGODB_URI: uri };
-  await launcher.steps.run('Set up the database', () => runCommand(launcher, 'setup', env));
+  await launcher.steps.run('Set up the database', () => runCli(launcher, 'setup', env));
   return uri;
 }
 

@@ -4,8 +4,8 @@ import { buildIfNeeded } from './checkout/build.mjs';
 import { installIfNeeded } from './checkout/install.mjs';
 import { launch } from './processes/launcher.mjs';
 import { reserveAskedPort, reservePort } from './processes/ports.mjs';
-import { becomeOnlyRun } from './start/only-run.mjs';
-import { runCommand, startService } from './start/services.mjs';
+import { acquireRunLock } from './start/run-lock.mjs';
+import { runCli, startService } from './start/services.mjs';
 import { startLocalMongodb, startLocalRedis } from './start/stores.mjs';
 import { welcome } from './start/welcome.mjs';
 import { Steps } from './steps.mjs';
@@ -13,7 +13,7 @@ import { Steps } from './steps.mjs';
 const PORTS = { api: 3000, worker: 3001 };
 
 await launch(new Steps(), async (launcher) => {
-  const note = await becomeOnlyRun(launcher);
+  const note = await acquireRunLock(launcher);
   const apiPort = await portFor(launcher, 'PORT', PORTS.api);
   const workerPort = await portFor(launcher, 'WORKER_PORT', PORTS.worker);
   await installIfNeeded(launcher);
@@ -21,8 +21,8 @@ await launch(new Steps(), async (launcher) => {
   const databases = await startDatabases(launcher);
   note();
   const env = environment(databases, apiPort, workerPort);
-  await launcher.steps.run('Set up the database', () => runCommand(launcher, 'setup', env));
-  await launcher.steps.run('Load the demo catalogue once', () => runCommand(launcher, 'demo', env));
+  await launcher.steps.run('Set up the database', () => runCli(launcher, 'setup', env));
+  await launcher.steps.run('Load the demo catalogue once', () => runCli(launcher, 'demo', env));
   await launcher.steps.run(`API on 127.0.0.1:${apiPort}, worker on 127.0.0.1:${workerPort}`, () =>
     Promise.all([startService(launcher, 'api', apiPort, env), startService(launcher, 'worker', workerPort, env)]),
   );

@@ -47,7 +47,7 @@ export class ApiClient {
   }
 
   /** The error of a call that must fail. */
-  async refusal(operation: string, input: unknown): Promise<ErrorBody & { data: { issues: { path: unknown[] }[] } }> {
+  async error(operation: string, input: unknown): Promise<ErrorBody & { data: { issues: { path: unknown[] }[] } }> {
     const { status, body } = await this.call<ErrorBody & { data: { issues: { path: unknown[] }[] } }>(operation, input);
     if (status < 400) throw new Error(`${operation} was expected to be refused, and answered ${JSON.stringify(body)}`);
     return body;

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Database, SchemaRepository } from '@app/database';
 import { createLogger, loadApiConfig, loadWorkerConfig } from '@app/runtime';
 import { createApp as createApi } from '../../apps/api/src/app.js';
-import type { Patience } from '../../apps/api/src/orpc/http-server.js';
+import type { ClientTimeouts } from '../../apps/api/src/http/server.js';
 import { createApp as createWorker } from '../../apps/worker/src/app.js';
 import { ApiClient } from './api-client.js';
 import { eventually } from './eventually.js';
@@ -38,14 +38,14 @@ export interface ServiceOptions {
   env?: NodeJS.ProcessEnv;
   /** Without a worker creates are queued and nobody does them. */
   worker?: boolean;
-  patience?: Patience;
+  timeouts?: ClientTimeouts;
 }
 
-export async function startService({ env: more, worker = true, patience }: ServiceOptions = {}): Promise<Service> {
+export async function startService({ env: more, worker = true, timeouts }: ServiceOptions = {}): Promise<Service> {
   const env = freshEnvironment(more);
   const database = await openDatabase(env);
   await new SchemaRepository(database).createIndexes();
-  const running = await Promise.all([startApi(env, patience), ...(worker ? [startWorker(env)] : [])]);
+  const running = await Promise.all([startApi(env, timeouts), ...(worker ? [startWorker(env)] : [])]);
   return {
     api: running[0].api,
     database,
@@ -61,9 +61,9 @@ export async function startService({ env: more, worker = true, patience }: Servi
 /** One more API of an environment. */
 export async function startApi(
   env: NodeJS.ProcessEnv,
-  patience?: Patience,
+  timeouts?: ClientTimeouts,
 ): Promise<{ api: ApiClient; stop: () => Promise<void> }> {
-  const { port, stop } = await createApi(loadApiConfig(env), createLogger('test', 'silent'), patience);
+  const { port, stop } = await createApi(loadApiConfig(env), createLogger('test', 'silent'), timeouts);
   await eventually(() => expectReady(port));
   return { api: new ApiClient(`http://127.0.0.1:${String(port)}`), stop };
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { StepError } from '../steps.mjs';
-import { inTurn } from './in-turn.mjs';
+import { withLock } from './with-lock.mjs';
 import { ROOT } from './root.mjs';
 
 const STAMP = join(ROOT, 'dist', '.build-stamp');
@@ -16,7 +16,7 @@ const TESTS = /\.(spec|int-spec)\.ts$/;
  */
 export async function buildIfNeeded(launcher) {
   if (isBuilt(digestOfSources())) return;
-  await inTurn(launcher, 'build', async () => {
+  await withLock(launcher, 'build', async () => {
     const digest = digestOfSources();
     if (!isBuilt(digest)) await launcher.steps.run('Build (npm run build)', () => build(launcher, digest));
   });

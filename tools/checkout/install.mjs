@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StepError } from '../steps.mjs';
-import { inTurn } from './in-turn.mjs';
+import { withLock } from './with-lock.mjs';
 import { ROOT } from './root.mjs';
 
 /**
@@ -10,7 +10,7 @@ import { ROOT } from './root.mjs';
  */
 export async function installIfNeeded(launcher) {
   if (isInstalled()) return;
-  await inTurn(launcher, 'install', async () => {
+  await withLock(launcher, 'install', async () => {
     if (!isInstalled()) await launcher.steps.run('Install dependencies (npm ci)', () => install(launcher));
   });
 }

@@ -13,7 +13,7 @@ const ANSWER_MS = 2000;
  * @param {NodeJS.ProcessEnv} env
  * @param {string} [root] of the checkout whose command it is
  */
-export async function runCommand(launcher, name, env, root = ROOT) {
+export async function runCli(launcher, name, env, root = ROOT) {
   const script = join(root, 'dist', 'apps', 'cli', 'src', `${name}.js`);
   const options = { name, env, cwd: root, onLine: prefixed(launcher, name) };
   await launcher.run(process.execPath, [script], options).catch((error) => {

@@ -12,8 +12,8 @@ import { CreateItemGateway } from './items/create-item.gateway.js';
 import { ItemsController } from './items/items.controller.js';
 import { ItemsService } from './items/items.service.js';
 import { MalformedItems } from './items/malformed-items.js';
-import { ErrorFilter } from './orpc/error.filter.js';
-import { InputPipe } from './orpc/input.pipe.js';
+import { ErrorFilter } from './http/error.filter.js';
+import { InputPipe } from './http/input.pipe.js';
 
 /** Reads are answered, or refused with 503, within 2 s. */
 const READS = { serverSelectionMs: 1500, socketMs: 5000, readMs: 1800 };

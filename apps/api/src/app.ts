@@ -9,10 +9,10 @@ import { nestLogger, type ApiConfig, type Logger, type Stoppable } from '@app/ru
 import { ApiModule } from './api.module.js';
 import { ApiReadiness } from './readiness.js';
 import { CreateItemGateway } from './items/create-item.gateway.js';
-import { callerAddress } from './orpc/caller-address.js';
-import { ErrorFilter } from './orpc/error.filter.js';
-import type { Patience } from './orpc/http-server.js';
-import { OrpcAdapter } from './orpc/orpc.adapter.js';
+import { callerAddress } from './http/caller-address.js';
+import { ErrorFilter } from './http/error.filter.js';
+import type { ClientTimeouts } from './http/server.js';
+import { ApiAdapter } from './http/api.adapter.js';
 
 /** A running API. */
 export interface Api extends Stoppable {
@@ -30,13 +30,13 @@ const HANG_UP_EVERY_MS = 500;
 
 /**
  * Boots the API and listens, after both stores have been connected or {@link CONNECT_WITHIN_MS}. MongoDB and Redis may be
- * away: the process connects when they come, and is ready from then on. `patience` is for tests of slow clients.
+ * away: the process connects when they come, and is ready from then on. `timeouts` is for tests of slow clients.
  */
-export async function createApp(config: ApiConfig, logger: Logger, patience?: Patience): Promise<Api> {
+export async function createApp(config: ApiConfig, logger: Logger, timeouts?: ClientTimeouts): Promise<Api> {
   checkMongodbUri(config.mongodbUri);
   parseRedisUrl(config.redisUrl);
   const errors = new ErrorFilter(logger, callerAddress(config.trustProxy));
-  const adapter = new OrpcAdapter(config, errors, patience);
+  const adapter = new ApiAdapter(config, errors, timeouts);
   const app = await NestFactory.create(ApiModule.with(config, logger, errors), adapter, {
     bodyParser: false,
     logger: nestLogger(logger),
@@ -60,7 +60,7 @@ export async function createApp(config: ApiConfig, logger: Logger, patience?: Pa
 }
 
 /** Finishes what is in hand, then lets go of the queue before the database. */
-async function shutDown(app: INestApplication, adapter: OrpcAdapter): Promise<void> {
+async function shutDown(app: INestApplication, adapter: ApiAdapter): Promise<void> {
   app.get(ApiReadiness).drain();
   const gateway = app.get(CreateItemGateway);
   const abandoning = setTimeout(() => {

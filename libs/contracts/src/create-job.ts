@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { NewItemSchema } from './create-item.js';
-import { ItemIdSchema, type SitelessItem } from './item.js';
+import { ItemIdSchema, type ItemWithoutUrl } from './item.js';
 
 /** The shape of job data written today; a worker tells by it whether it understands a job. */
 export const CREATE_JOB_VERSION = 1;
@@ -21,7 +21,7 @@ export const CreateJobSchema = z.object({
 export type CreateJob = z.infer<typeof CreateJobSchema>;
 
 /** What became of a create: what is stored, and the hash of the request that made it; or the job's final failure. */
-export type CreateOutcome = { kind: 'created'; item: SitelessItem; requestHash: string } | { kind: 'failed' };
+export type CreateOutcome = { kind: 'created'; item: ItemWithoutUrl; requestHash: string } | { kind: 'failed' };
 
 /** One outcome in a message on a reply channel, which is an array of them. */
 export interface CreateReply {

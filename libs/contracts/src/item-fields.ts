@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { ItemSchema, type SitelessItem } from './item.js';
+import { ItemSchema, type ItemWithoutUrl } from './item.js';
 
 /** The kind of value that a field of an item has in JSON; a `time` is a string. */
 export type FieldKind = 'string' | 'number' | 'integer' | 'boolean' | 'time' | 'strings' | 'values';
 
 /** A field of an item, as {@link ItemSchema} declares it. */
 export interface ItemField {
-  name: keyof SitelessItem;
+  name: keyof ItemWithoutUrl;
   kind: FieldKind;
   isNullable: boolean;
   /** The only values that it may have, if they are few. */
@@ -28,9 +28,9 @@ interface JsonSchema {
 /** The stored fields of an item, in the order in which they are answered: all but `url`. */
 export const ITEM_FIELDS: readonly ItemField[] = Object.entries(z.toJSONSchema(ItemSchema).properties ?? {})
   .filter(([name]) => name !== 'url')
-  .map(([name, schema]) => toField(name as keyof SitelessItem, schema as JsonSchema));
+  .map(([name, schema]) => toField(name as keyof ItemWithoutUrl, schema as JsonSchema));
 
-function toField(name: keyof SitelessItem, { anyOf, ...schema }: JsonSchema): ItemField {
+function toField(name: keyof ItemWithoutUrl, { anyOf, ...schema }: JsonSchema): ItemField {
   const types = (anyOf ?? [schema]).map(({ type }) => type).flat();
   const value = anyOf?.find(({ type }) => type !== 'null') ?? schema;
   const [type] = types.filter((type) => type !== 'null');

@@ -73,4 +73,4 @@ export const QueuedItemSchema = z
 export type QueuedItem = z.infer<typeof QueuedItemSchema>;
 
 /** An item before the API adds `url`, which depends on the public address of the site. */
-export type SitelessItem = Omit<Item, 'url'>;
+export type ItemWithoutUrl = Omit<Item, 'url'>;

@@ -13,7 +13,7 @@ export type { ItemFilter, ListPosition } from './list-query.js';
 export * from './maintenance-repository.js';
 export type { CategoryRecord, FavouriteRecord, TitleRecord } from './models.js';
 export * from './mongo-id.js';
-export { MalformedItem, toSitelessItem } from './plain-item.js';
+export { MalformedItem, toItemWithoutUrl } from './plain-item.js';
 export * from './reference-repository.js';
 export * from './replica-set.js';
 export * from './schema-repository.js';

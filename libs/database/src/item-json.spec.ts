@@ -2,7 +2,7 @@ import { ITEM_FIELDS, ItemSchema } from '@app/contracts';
 import { mongo } from 'mongoose';
 import { itemJson, itemsJson } from './item-json.js';
 import type { StoredItem } from './item-record.js';
-import { type MalformedItem, toSitelessItem } from './plain-item.js';
+import { type MalformedItem, toItemWithoutUrl } from './plain-item.js';
 
 const NOW = new Date('2026-11-21T12:00:00.000Z');
 const VIEW = { now: NOW, siteUrl: 'https://shop.example' };
@@ -50,7 +50,7 @@ function stored(changes: object = {}): StoredItem {
 /** What the driver's reader and JSON.stringify make of the same document; the field that keeps it from being an item. */
 function expected(document: object): unknown {
   try {
-    const item = toSitelessItem(mongo.BSON.deserialize(mongo.BSON.serialize(document)), NOW);
+    const item = toItemWithoutUrl(mongo.BSON.deserialize(mongo.BSON.serialize(document)), NOW);
     return JSON.parse(JSON.stringify({ ...item, url: `https://shop.example${item.path}` }));
   } catch (error) {
     return (error as MalformedItem).field;

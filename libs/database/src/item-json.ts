@@ -2,7 +2,7 @@ import { ITEM_FIELDS, type FieldKind, type ItemField } from '@app/contracts';
 import { mongo } from 'mongoose';
 import { BSON, eachElement, NotPlain, NULL, numberAt, timeAt, writeValue } from './bson-json.js';
 import { JsonWriter } from './json-writer.js';
-import { MalformedItem, toSitelessItem } from './plain-item.js';
+import { MalformedItem, toItemWithoutUrl } from './plain-item.js';
 import { storedName } from './projection.js';
 
 /** An item as MongoDB sends it: BSON. */
@@ -122,7 +122,7 @@ function writeItem(writer: JsonWriter, item: RawItem, view: ItemView): void {
   } catch (error) {
     if (!(error instanceof NotPlain)) throw error;
     writer.rewind(begin);
-    const { path, ...fields } = toSitelessItem(mongo.BSON.deserialize(item, ANY_TEXT), view.now);
+    const { path, ...fields } = toItemWithoutUrl(mongo.BSON.deserialize(item, ANY_TEXT), view.now);
     writer.bytes(Buffer.from(JSON.stringify({ ...fields, path, url: view.siteUrl + path })));
   }
 }

@@ -1,4 +1,4 @@
-import type { SitelessItem } from '@app/contracts';
+import type { ItemWithoutUrl } from '@app/contracts';
 import type { Types } from 'mongoose';
 
 /**
@@ -6,7 +6,7 @@ import type { Types } from 'mongoose';
  * times as Date, and what only the service itself reads. Other services may write some of the
  * fields; README, "Collections", says which.
  */
-export interface ItemRecord extends Omit<SitelessItem, 'id' | 'createdAt' | 'updatedAt' | Unsettable> {
+export interface ItemRecord extends Omit<ItemWithoutUrl, 'id' | 'createdAt' | 'updatedAt' | Unsettable> {
   _id: Types.ObjectId;
   createdAt: Date;
   updatedAt: Date;

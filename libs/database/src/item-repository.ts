@@ -1,4 +1,4 @@
-import { ItemIdSchema, type SitelessItem } from '@app/contracts';
+import { ItemIdSchema, type ItemWithoutUrl } from '@app/contracts';
 import { EXPIRED, Limiter } from '@app/runtime';
 import type { mongo } from 'mongoose';
 import { BatchLoader } from './batch-loader.js';
@@ -30,7 +30,7 @@ export interface StoredCreate {
   id: string;
   requestHash: string;
   /** Undefined when another service has changed it into something that is no Item. */
-  item: SitelessItem | undefined;
+  item: ItemWithoutUrl | undefined;
 }
 
 /** Lists that may cost much, and are read at the same time: getById and first pages stay quick beside them. */

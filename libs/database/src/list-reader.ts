@@ -13,7 +13,7 @@ import {
   type ItemFilter,
   type ListPosition,
 } from './list-query.js';
-import { Memory } from './memory.js';
+import { TtlCache } from './ttl-cache.js';
 import { LIST_ORDER } from './models.js';
 import { toNumber } from './plain-item.js';
 import { RAW_ITEMS } from './projection.js';
@@ -43,8 +43,8 @@ export function isExpensive(filter: ItemFilter, window: Window<ListPosition>): b
 
 /** Reads lists of items, each from an index and in its order. Deadlines are in ms of `performance.now()`. */
 export class ListReader {
-  private readonly counts = new Memory<string, number>(COUNTS_REMEMBERED);
-  private readonly places = new Memory<string, Place>(COUNTS_REMEMBERED);
+  private readonly counts = new TtlCache<string, number>(COUNTS_REMEMBERED);
+  private readonly places = new TtlCache<string, Place>(COUNTS_REMEMBERED);
 
   constructor(private readonly database: Database) {}
 

@@ -1,4 +1,4 @@
-import { ITEM_FIELDS, type FieldKind, type ItemField, type SitelessItem } from '@app/contracts';
+import { ITEM_FIELDS, type FieldKind, type ItemField, type ItemWithoutUrl } from '@app/contracts';
 import { mongo } from 'mongoose';
 
 /** A stored document that cannot be an Item: another service has written it. */
@@ -20,20 +20,20 @@ export class MalformedItem extends Error {
  *
  * @throws {@link MalformedItem} when a field is missing, of another type, or not exact in JSON
  */
-export function toSitelessItem(document: object, now: Date): SitelessItem {
+export function toItemWithoutUrl(document: object, now: Date): ItemWithoutUrl {
   const stored = document as Record<string, unknown>;
   const item: Record<string, unknown> = {};
   for (const field of ITEM_FIELDS) item[field.name] = fieldOf(stored, field);
-  const { isBoosted, boostExpiresAt } = item as SitelessItem;
+  const { isBoosted, boostExpiresAt } = item as ItemWithoutUrl;
   if (isBoosted && boostExpiresAt !== null && Date.parse(boostExpiresAt) <= now.getTime())
     Object.assign(item, { isBoosted: false, boostScore: 0 });
-  return item as SitelessItem;
+  return item as ItemWithoutUrl;
 }
 
-/** Returns what `toSitelessItem` does, or why it cannot. */
-export function readItem(document: object, now: Date): SitelessItem | MalformedItem {
+/** Returns what `toItemWithoutUrl` does, or why it cannot. */
+export function readItem(document: object, now: Date): ItemWithoutUrl | MalformedItem {
   try {
-    return toSitelessItem(document, now);
+    return toItemWithoutUrl(document, now);
   } catch (error) {
     if (error instanceof MalformedItem) return error;
     throw error;

@@ -1,6 +1,6 @@
 import type { Database } from './database.js';
 import type { ItemRecord } from './item-record.js';
-import { Memory } from './memory.js';
+import { TtlCache } from './ttl-cache.js';
 import type { CategoryRecord, TitleRecord } from './models.js';
 
 /** How long a title that was found may be answered from memory. */
@@ -19,8 +19,8 @@ export interface Titles {
 export class ReferenceRepository {
   /** What was found, never that something was missing: a new brand counts at once. */
   private readonly titles = {
-    brands: new Memory<number, string>(REMEMBERED),
-    conditions: new Memory<number, string>(REMEMBERED),
+    brands: new TtlCache<number, string>(REMEMBERED),
+    conditions: new TtlCache<number, string>(REMEMBERED),
   };
 
   constructor(private readonly database: Database) {}

@@ -1,5 +1,5 @@
 export * from './item-creator.js';
-export { itemIdOf } from './item-id.js';
+export { itemIdForKey } from './item-id.js';
 export * from './item-size.js';
 export * from './new-item-record.js';
 export * from './request-hash.js';

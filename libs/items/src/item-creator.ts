@@ -1,7 +1,7 @@
-import type { SitelessItem } from '@app/contracts';
+import type { ItemWithoutUrl } from '@app/contracts';
 import {
   DatabaseTimeout,
-  toSitelessItem,
+  toItemWithoutUrl,
   type CounterRepository,
   type ItemRecord,
   type ItemRepository,
@@ -13,7 +13,7 @@ import { searchFields } from './search-terms.js';
 /** An item as stored, and the hash of the request that made it, which under a key used twice may be another's. */
 export interface CreatedItem {
   requestHash: string;
-  item: SitelessItem;
+  item: ItemWithoutUrl;
 }
 
 /**
@@ -104,5 +104,5 @@ export class ItemCreator {
 }
 
 function created(record: ItemRecord): CreatedItem {
-  return { requestHash: record.requestHash, item: toSitelessItem(record, new Date()) };
+  return { requestHash: record.requestHash, item: toItemWithoutUrl(record, new Date()) };
 }

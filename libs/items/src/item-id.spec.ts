@@ -1,19 +1,19 @@
-import { itemIdOf } from './item-id.js';
+import { itemIdForKey } from './item-id.js';
 
 const SECRET = 'a secret of at least 32 characters';
 
-describe('itemIdOf', () => {
+describe('itemIdForKey', () => {
   it('is the same for ever: items and jobs are found by it', () => {
-    expect(itemIdOf(SECRET, 'anonymous', 'a')).toBe('60070d7ce7a06b76462891c6');
+    expect(itemIdForKey(SECRET, 'anonymous', 'a')).toBe('60070d7ce7a06b76462891c6');
   });
 
   it('is another with another secret', () => {
-    expect(itemIdOf(`${SECRET}!`, 'anonymous', 'a')).not.toBe(itemIdOf(SECRET, 'anonymous', 'a'));
+    expect(itemIdForKey(`${SECRET}!`, 'anonymous', 'a')).not.toBe(itemIdForKey(SECRET, 'anonymous', 'a'));
   });
 
   it('tells callers and keys apart, whatever they hold', () => {
     const parts = ['a', 'b', 'a|b', '|', 'a:b', ':', '"', '","', 'a","b', '[', '\\', 'ab', ''];
-    const ids = parts.flatMap((caller) => parts.map((key) => itemIdOf(SECRET, caller, key)));
+    const ids = parts.flatMap((caller) => parts.map((key) => itemIdForKey(SECRET, caller, key)));
     expect(new Set(ids).size).toBe(parts.length ** 2);
     expect(ids.every((id) => /^[0-9a-f]{24}$/.test(id))).toBe(true);
   });

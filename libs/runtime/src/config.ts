@@ -8,7 +8,7 @@ interface Setting<Value> {
   rule: string;
 }
 
-function wholeNumber(fallback: number, min: number, max: number): Setting<number> {
+function integer(fallback: number, min: number, max: number): Setting<number> {
   const schema = z.string().regex(/^\d+$/).transform(Number).pipe(z.number().min(min).max(max)).default(fallback);
   return { schema, rule: `a whole number from ${String(min)} to ${String(max)}` };
 }
@@ -45,17 +45,17 @@ const REDIS_SCHEMES = ['redis', 'rediss', 'redis+sentinel', 'rediss+sentinel', '
 const settings = {
   MONGODB_URI: url(['mongodb', 'mongodb+srv']),
   REDIS_URL: url(REDIS_SCHEMES),
-  PORT: wholeNumber(3000, 0, 65_535),
+  PORT: integer(3000, 0, 65_535),
   HOST: { schema: z.string().default('0.0.0.0'), rule: 'an address to listen on' },
-  WORKER_PORT: wholeNumber(3001, 0, 65_535),
-  WORKER_CONCURRENCY: wholeNumber(128, 1, 1000),
-  BACKLOG_LIMIT: wholeNumber(10_000, 1, 10_000_000),
-  BACKLOG_BYTES: wholeNumber(268_435_456, 1, 1_099_511_627_776),
-  CREATE_WAIT_MS: wholeNumber(10_000, 100, 120_000),
-  MAX_BODY_BYTES: wholeNumber(1_048_576, 1024, 2_097_152),
-  MAX_ITEM_BYTES: wholeNumber(65_536, 1024, 1_048_576),
-  MAX_CONNECTIONS: wholeNumber(10_000, 1, 1_000_000),
-  KEEP_ALIVE_MS: wholeNumber(75_000, 1000, 3_600_000),
+  WORKER_PORT: integer(3001, 0, 65_535),
+  WORKER_CONCURRENCY: integer(128, 1, 1000),
+  BACKLOG_LIMIT: integer(10_000, 1, 10_000_000),
+  BACKLOG_BYTES: integer(268_435_456, 1, 1_099_511_627_776),
+  CREATE_WAIT_MS: integer(10_000, 100, 120_000),
+  MAX_BODY_BYTES: integer(1_048_576, 1024, 2_097_152),
+  MAX_ITEM_BYTES: integer(65_536, 1024, 1_048_576),
+  MAX_CONNECTIONS: integer(10_000, 1, 1_000_000),
+  KEEP_ALIVE_MS: integer(75_000, 1000, 3_600_000),
   CORS_ORIGINS: list(ORIGIN, 'origins such as https://shop.example'),
   TRUST_PROXY: {
     schema: z.union([z.stringFormat('hops', /^\d$/).transform(Number), proxies.schema]),

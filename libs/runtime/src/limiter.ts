@@ -1,5 +1,5 @@
 /** How long a task waits for its turn. */
-export interface Patience {
+export interface WaitLimits {
   /** In ms of `performance.now()`. */
   deadline: number;
   /** Settles when the result is not wanted any more. */
@@ -16,9 +16,9 @@ export class Limiter {
 
   constructor(private readonly limit: number) {}
 
-  async run<T>(task: () => Promise<T>, patience: Patience): Promise<T | typeof EXPIRED> {
+  async run<T>(task: () => Promise<T>, limits: WaitLimits): Promise<T | typeof EXPIRED> {
     if (this.running < this.limit) this.running++;
-    else if (!(await this.turn(patience))) return EXPIRED;
+    else if (!(await this.turn(limits))) return EXPIRED;
     try {
       return await task();
     } finally {
@@ -27,7 +27,7 @@ export class Limiter {
   }
 
   /** Settles with whether the turn came in time. */
-  private turn({ deadline, gone }: Patience): Promise<boolean> {
+  private turn({ deadline, gone }: WaitLimits): Promise<boolean> {
     return new Promise((resolve) => {
       const start = (): void => {
         clearTimeout(timer);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Controller, Get, Res } from '@nestjs/common';
 import swaggerUiFolder from 'swagger-ui-dist/absolute-path.js';
-import type { ApiResponse } from '../orpc/answer.js';
+import type { ApiResponse } from '../http/api-message.js';
 import { Json } from '../orpc/json.js';
 import { PAGE, PAGE_SCRIPT } from './docs-page.js';
 import { OPENAPI } from './openapi.js';

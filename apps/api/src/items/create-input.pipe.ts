@@ -11,7 +11,7 @@ import { ReferenceRepository } from '@app/database';
 import { itemSize, itemTooLarge, type ItemSize } from '@app/items';
 import { EventLoopTurns, type ApiConfig } from '@app/runtime';
 import { API_CONFIG } from '../api-config.js';
-import { Refusal } from '../orpc/refusal.js';
+import { ApiError } from '../http/api-error.js';
 
 const FIND_WITHIN_MS = 1800;
 /** Creates that are validated in one turn of the event loop: reads run in between. */
@@ -37,12 +37,12 @@ export class CreateInputPipe implements PipeTransform<unknown, Promise<ValidCrea
   async transform(body: unknown): Promise<ValidCreate> {
     await this.turns.next();
     const parsed = CreateItemInputSchema.safeParse(body);
-    if (!parsed.success) throw Refusal.input([...issuesOf(parsed.error), ...(await this.issuesOfCategory(body))]);
+    if (!parsed.success) throw ApiError.input([...issuesOf(parsed.error), ...(await this.issuesOfCategory(body))]);
     const { maxItemBytes } = this.config;
     const size = itemSize(parsed.data);
-    if (size.bytes > maxItemBytes) throw new Refusal('PAYLOAD_TOO_LARGE', { message: itemTooLarge(maxItemBytes) });
+    if (size.bytes > maxItemBytes) throw new ApiError('PAYLOAD_TOO_LARGE', { message: itemTooLarge(maxItemBytes) });
     const categoryId = await this.findCategory(parsed.data.categoryId);
-    if (categoryId === null) throw Refusal.input([UNKNOWN_CATEGORY]);
+    if (categoryId === null) throw ApiError.input([UNKNOWN_CATEGORY]);
     return { input: parsed.data, size, categoryId };
   }
 

@@ -1,12 +1,9 @@
-import type { CreateJob, SitelessItem } from '@app/contracts';
+import type { ItemWithoutUrl } from '@app/contracts';
 import type { ItemRepository } from '@app/database';
-import type { CreateQueue, HeldJob, ReplySubscriber } from '@app/queue';
+import type { CreateQueue, HeldJob, NewJob, ReplySubscriber } from '@app/queue';
 import type { ItemSize } from '@app/items';
 import { EXPIRED, Limiter, settledBy, settledWithin } from '@app/runtime';
 import { PendingCreates, type PendingCreate } from './pending-creates.js';
-
-/** What the gateway adds to a job itself is left out. */
-export type CreateRequest = Omit<CreateJob, 'version' | 'replyTo'>;
 
 /** What a client wants of a create beyond the item. All times are in ms of `performance.now()`. */
 export interface CreateTerms {
@@ -27,7 +24,7 @@ export interface CreateTerms {
 
 /** The outcome of a create. */
 export type GatewayOutcome =
-  | { kind: 'created'; item: SitelessItem; isReplay: boolean }
+  | { kind: 'created'; item: ItemWithoutUrl; isReplay: boolean }
   | { kind: 'queued' }
   /** The key was used with another request. */
   | { kind: 'conflict' }
@@ -65,7 +62,7 @@ export class CreateItemGateway {
   }
 
   /** Never throws for what the stores or the worker do. */
-  async create(request: CreateRequest, terms: CreateTerms): Promise<GatewayOutcome> {
+  async create(request: Omit<NewJob, 'replyTo'>, terms: CreateTerms): Promise<GatewayOutcome> {
     // Waiting begins before the job is queued: a fast worker's reply may overtake the answer of Redis.
     const pending = this.pending.join({ ...request, replyTo: this.replies.channel }, terms.size);
     if (pending === undefined) return REFUSED;
@@ -94,8 +91,8 @@ export class CreateItemGateway {
     if (isOutcome(earlier)) return earlier;
     // A client that does not wait would never learn that the key was used with another body.
     if (earlier.kind === 'no redis' || (earlier.kind === 'no mongodb' && terms.respondAsync)) return REFUSED;
-    const patience = { deadline: terms.queueBy, gone: pending.outcome };
-    const ended = await this.limiter.run(() => this.send(pending, terms, earlier), patience);
+    const limits = { deadline: terms.queueBy, gone: pending.outcome };
+    const ended = await this.limiter.run(() => this.send(pending, terms, earlier), limits);
     return ended === EXPIRED ? REFUSED : ended;
   }
 

@@ -1,11 +1,11 @@
 import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
-import { answer, ApiRequest, type ApiResponse } from '../orpc/answer.js';
+import { sendJson, ApiRequest, type ApiResponse } from '../http/api-message.js';
 import type { Json } from '../orpc/json.js';
 import { CreateInputPipe, type ValidCreate } from './create-input.pipe.js';
-import { idempotencyKeyOf } from './idempotency-key.js';
+import { idempotencyKeyOf } from '../http/idempotency-key.js';
 import { GetAllDto, GetByIdDto } from './items.dto.js';
 import { ItemsService } from './items.service.js';
-import { preferencesOf } from './prefer.js';
+import { preferencesOf } from '../http/prefer.js';
 
 /** The three operations. */
 @Controller('api/orpc/items')
@@ -38,11 +38,11 @@ export class ItemsController {
     });
     if (created.kind === 'queued') {
       response.setHeader('Preference-Applied', 'respond-async');
-      answer(response, 202, { id: created.id, status: 'queued' });
+      sendJson(response, 202, { id: created.id, status: 'queued' });
       return;
     }
     if (created.isReplay) response.setHeader('Idempotency-Replayed', 'true');
-    answer(response, 200, created.item);
+    sendJson(response, 200, created.item);
   }
 }
 

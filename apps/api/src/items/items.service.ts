@@ -21,15 +21,15 @@ import {
   type ItemPage,
   type ItemView,
 } from '@app/database';
-import { isSameRequest, itemIdOf, queryTerms, requestHash } from '@app/items';
+import { isSameRequest, itemIdForKey, queryTerms, requestHash } from '@app/items';
 import type { ApiConfig } from '@app/runtime';
 import { API_CONFIG } from '../api-config.js';
 import { Json } from '../orpc/json.js';
-import { Refusal, type RefusalDetails } from '../orpc/refusal.js';
+import { ApiError, type ApiErrorDetails } from '../http/api-error.js';
 import { CreateItemGateway } from './create-item.gateway.js';
 import type { ValidCreate } from './create-input.pipe.js';
 import { MalformedItems } from './malformed-items.js';
-import type { Preferences } from './prefer.js';
+import type { Preferences } from '../http/prefer.js';
 
 /** Until authentication exists every caller is the same one. */
 const ANONYMOUS = 'anonymous';
@@ -38,7 +38,7 @@ const ANONYMOUS = 'anonymous';
 const QUEUE_WITHIN_MS = 200;
 /** A read gets 2 s from the arrival of its request, less the time that answering takes. */
 const READ_WITHIN_MS = 1800;
-const NO_SUCH_ITEM = new Refusal('NOT_FOUND', { message: 'No such item' });
+const NO_SUCH_ITEM = new ApiError('NOT_FOUND', { message: 'No such item' });
 
 /** What a create brings along beside its input. */
 export interface CreateCall {
@@ -53,17 +53,17 @@ export interface CreateCall {
 }
 
 /** A page, and the cursor after which the next one begins, if there is one. */
-export interface ListAnswer {
+export interface ItemsPage {
   items: Json;
   nextAfter: string | undefined;
 }
 
-export type CreateAnswer = { kind: 'created'; item: Item; isReplay: boolean } | { kind: 'queued'; id: string };
+export type CreateResult = { kind: 'created'; item: Item; isReplay: boolean } | { kind: 'queued'; id: string };
 
 @Injectable()
 export class ItemsService {
   /** Many clients ask for the same page at the same moment, most of all for the first. */
-  private readonly pages = new SingleFlight<ListAnswer>();
+  private readonly pages = new SingleFlight<ItemsPage>();
 
   constructor(
     private readonly items: ItemRepository,
@@ -78,9 +78,9 @@ export class ItemsService {
    * Returns one page of a list, or of a user's favourites, serialized.
    *
    * @param receivedAt in ms of `performance.now()`
-   * @throws Refusal BAD_REQUEST when `after` is no place in the list
+   * @throws ApiError BAD_REQUEST when `after` is no place in the list
    */
-  getAll(input: GetAllInput, receivedAt: number): Promise<ListAnswer> {
+  getAll(input: GetAllInput, receivedAt: number): Promise<ItemsPage> {
     return this.pages.load(JSON.stringify(input), receivedAt + READ_WITHIN_MS, async (deadline) => {
       const { items, nextAfter } = await this.findPage(input, deadline);
       return { items: new Json(itemsJson(items, this.view(), this.malformed.report)), nextAfter };
@@ -95,7 +95,7 @@ export class ItemsService {
     const page = await (userId === undefined
       ? this.items.findPage(filter, request, deadline)
       : this.items.findFavouritesPage(userId, filter, request, deadline));
-    if (page === undefined) throw Refusal.input([{ path: ['after'], message: 'No item or cursor of this list' }]);
+    if (page === undefined) throw ApiError.input([{ path: ['after'], message: 'No item or cursor of this list' }]);
     return page;
   }
 
@@ -103,7 +103,7 @@ export class ItemsService {
    * Returns an item, serialized.
    *
    * @param receivedAt in ms of `performance.now()`
-   * @throws Refusal NOT_FOUND
+   * @throws ApiError NOT_FOUND
    */
   async getById({ id }: GetByIdInput, receivedAt: number): Promise<Json> {
     const isId = ItemIdSchema.safeParse(id).success;
@@ -122,8 +122,8 @@ export class ItemsService {
   async create(
     { input, size, categoryId }: ValidCreate,
     { key, preferences, ...request }: CreateCall,
-  ): Promise<CreateAnswer> {
-    const id = key === undefined ? newMongoId() : await this.itemIdOf(key);
+  ): Promise<CreateResult> {
+    const id = key === undefined ? newMongoId() : await this.idUnder(key);
     const hash = requestHash(input);
     const outcome = await this.gateway.create(
       {
@@ -147,22 +147,22 @@ export class ItemsService {
       case 'queued':
         return { kind: 'queued', id };
       case 'conflict':
-        throw new Refusal('UNPROCESSABLE_CONTENT');
+        throw new ApiError('UNPROCESSABLE_CONTENT');
       case 'refused':
-        throw new Refusal('SERVICE_UNAVAILABLE', {
+        throw new ApiError('SERVICE_UNAVAILABLE', {
           message: 'This request has created nothing, try again',
           headers: { 'Retry-After': String(outcome.retryAfterS) },
         });
       case 'unknown':
-        throw new Refusal('GATEWAY_TIMEOUT', unknownOutcome(id, key !== undefined));
+        throw new ApiError('GATEWAY_TIMEOUT', unknownOutcome(id, key !== undefined));
       case 'failed':
-        throw new Refusal('INTERNAL_SERVER_ERROR');
+        throw new ApiError('INTERNAL_SERVER_ERROR');
     }
   }
 
-  private async itemIdOf(key: string): Promise<string> {
+  private async idUnder(key: string): Promise<string> {
     const secret = this.config.idempotencySecret ?? (await this.secrets.findOrCreate('idempotency'));
-    return itemIdOf(secret, ANONYMOUS, key);
+    return itemIdForKey(secret, ANONYMOUS, key);
   }
 
   private timesOf(arrivedAt: number, { respondAsync, waitMs }: Preferences) {
@@ -186,7 +186,7 @@ export class ItemsService {
   }
 }
 
-function unknownOutcome(id: string, isKeyed: boolean): RefusalDetails {
+function unknownOutcome(id: string, isKeyed: boolean): ApiErrorDetails {
   const data = { id, outcome: 'unknown' };
   if (!isKeyed) return { message: `The item may still be created: ask getById for ${id}`, data };
   return {

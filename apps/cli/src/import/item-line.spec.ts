@@ -1,4 +1,4 @@
-import { ItemLineSchema, itemIdOf, toRecord, type ItemLine } from './item-line.js';
+import { ItemLineSchema, importedItemId, toRecord, type ItemLine } from './item-line.js';
 
 const NOW = new Date('2026-03-01T12:00:00.000Z');
 const line = { number: 1, text: '{"name":"Red bike"}', value: {} };
@@ -16,7 +16,7 @@ const input = {
 
 function recordOf(changes: Partial<ItemLine>) {
   const data = ItemLineSchema.parse({ ...input, ...changes });
-  const item = { id: itemIdOf(line, data.externalId), line, data, categoryId: 7 };
+  const item = { id: importedItemId(line, data.externalId), line, data, categoryId: 7 };
   return toRecord(item, { publicId: 5, brandTitle: 'Canyon', condition: null, now: NOW });
 }
 
@@ -67,15 +67,15 @@ describe('ItemLineSchema', () => {
   });
 });
 
-describe('itemIdOf', () => {
+describe('importedItemId', () => {
   it('follows from externalId, else from the text', () => {
     const other = { text: 'other' };
-    expect(itemIdOf(line, 'a')).toMatch(/^[0-9a-f]{24}$/);
-    expect(itemIdOf(line, 'a')).toBe(itemIdOf(other, 'a'));
-    expect(itemIdOf(line, 'a')).not.toBe(itemIdOf(line, 'b'));
-    expect(itemIdOf(line, undefined)).toBe(itemIdOf({ text: line.text }, undefined));
-    expect(itemIdOf(line, undefined)).not.toBe(itemIdOf(other, undefined));
-    expect(itemIdOf({ text: 'a' }, undefined)).not.toBe(itemIdOf(line, 'a'));
+    expect(importedItemId(line, 'a')).toMatch(/^[0-9a-f]{24}$/);
+    expect(importedItemId(line, 'a')).toBe(importedItemId(other, 'a'));
+    expect(importedItemId(line, 'a')).not.toBe(importedItemId(line, 'b'));
+    expect(importedItemId(line, undefined)).toBe(importedItemId({ text: line.text }, undefined));
+    expect(importedItemId(line, undefined)).not.toBe(importedItemId(other, undefined));
+    expect(importedItemId({ text: 'a' }, undefined)).not.toBe(importedItemId(line, 'a'));
   });
 });
 

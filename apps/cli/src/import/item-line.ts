@@ -50,7 +50,7 @@ export interface ImportedItem {
  * The id of a line's item: always the same for the same `externalId` or, without one, for the same text. So MongoDB's
  * `_id` keeps a file that is loaded again from doubling anything; two equal lines without `externalId` are one item.
  */
-export function itemIdOf({ text }: Pick<SourceLine, 'text'>, externalId: string | undefined): string {
+export function importedItemId({ text }: Pick<SourceLine, 'text'>, externalId: string | undefined): string {
   const name = externalId === undefined ? ['import-v1', null, text] : ['import-v1', externalId];
   return createHash('sha256').update(JSON.stringify(name)).digest('hex').slice(0, 24);
 }

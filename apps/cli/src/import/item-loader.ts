@@ -1,6 +1,6 @@
 import { categoryNumber, UNKNOWN_CATEGORY } from '@app/contracts';
 import type { CounterRepository, ItemRecord, ItemRepository, ReferenceRepository } from '@app/database';
-import { ItemLineSchema, itemIdOf, toRecord, type ImportedItem } from './item-line.js';
+import { ItemLineSchema, importedItemId, toRecord, type ImportedItem } from './item-line.js';
 import type { Loader, Outcome } from './loader.js';
 import { itemSize, itemTooLarge } from '@app/items';
 import { rejected, validate, wholeLine, type SourceLine } from './source-line.js';
@@ -54,7 +54,7 @@ export class ItemLoader implements Loader {
       }
       const categoryId = categoryNumber(data.categoryId) ?? numbers.get(data.categoryId);
       if (categoryId === undefined) rejects.push(rejected(line, UNKNOWN_CATEGORY));
-      else items.push({ id: itemIdOf(line, data.externalId), line, data, categoryId });
+      else items.push({ id: importedItemId(line, data.externalId), line, data, categoryId });
     }
     return { valid: items, rejects };
   }

@@ -79,10 +79,11 @@ export class CreateItemProcessor {
   private async createMany(creates: readonly CreateJob[], takenAgain: readonly string[]): Promise<CreatedItems> {
     const outcomes: CreatedItems = await this.creator.findCreated(takenAgain);
     const open = creates.filter(({ id }) => !outcomes.has(id));
-    const isPutOff = this.indexer.putsOff(open.length);
-    const created = await this.indexer.giveWay(this.creator.createMany(open, { isFindable: !isPutOff }));
+    const isDeferred = this.indexer.shouldDefer(open.length);
+    const created = await this.indexer.pauseWhile(this.creator.createMany(open, { isFindable: !isDeferred }));
     for (const [id, outcome] of created) outcomes.set(id, outcome);
-    if (isPutOff) this.indexer.add([...created].filter(([, outcome]) => !(outcome instanceof Error)).map(([id]) => id));
+    if (isDeferred)
+      this.indexer.add([...created].filter(([, outcome]) => !(outcome instanceof Error)).map(([id]) => id));
     this.reply(creates, outcomes);
     return outcomes;
   }

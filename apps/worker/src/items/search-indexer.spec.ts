@@ -21,10 +21,10 @@ describe('the indexer of new items', () => {
   const after = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
 
   /** Creates that do not end. */
-  const beBusy = (): void => void indexer.giveWay(new Promise(() => undefined));
+  const beBusy = (): void => void indexer.pauseWhile(new Promise(() => undefined));
 
   it('indexes soon after the last create, in batches', async () => {
-    await indexer.giveWay(Promise.resolve());
+    await indexer.pauseWhile(Promise.resolve());
     indexer.add(ids(250));
     await after(0);
     expect(indexed).toEqual([]);
@@ -34,7 +34,7 @@ describe('the indexer of new items', () => {
 
   it('waits while items are created, and a moment after', async () => {
     let done = (): void => undefined;
-    const creates = indexer.giveWay(new Promise<void>((resolve) => (done = resolve)));
+    const creates = indexer.pauseWhile(new Promise<void>((resolve) => (done = resolve)));
     indexer.add(ids(1));
     await after(1000);
     done();
@@ -46,11 +46,11 @@ describe('the indexer of new items', () => {
   });
 
   it('takes no gap between two batches of a burst for its end', async () => {
-    await indexer.giveWay(Promise.resolve());
+    await indexer.pauseWhile(Promise.resolve());
     indexer.add(ids(100));
     for (let batch = 0; batch < 20; batch++) {
       await after(200);
-      await indexer.giveWay(Promise.resolve());
+      await indexer.pauseWhile(Promise.resolve());
     }
     expect(indexed).toEqual([]);
   });
@@ -69,10 +69,10 @@ describe('the indexer of new items', () => {
   });
 
   it('puts off what comes many at a time, until as many wait as may', () => {
-    expect([1, 15, 16, 128].map((creates) => indexer.putsOff(creates))).toEqual([false, false, true, true]);
+    expect([1, 15, 16, 128].map((creates) => indexer.shouldDefer(creates))).toEqual([false, false, true, true]);
     beBusy();
     indexer.add(ids(19_900));
-    expect([100, 101].map((creates) => indexer.putsOff(creates))).toEqual([true, false]);
+    expect([100, 101].map((creates) => indexer.shouldDefer(creates))).toEqual([true, false]);
   });
 
   it('goes on after a batch that fails', async () => {

@@ -10,7 +10,7 @@ const BATCH = 100;
 const QUIET_MS = 250;
 const LOOK_EVERY_MS = 50;
 /** Older ones are indexed even while others are created, a batch at a time with a pause. */
-const PATIENCE_MS = 10_000;
+const MAX_WAIT_MS = 10_000;
 const PAUSE_MS = 300;
 
 /**
@@ -28,12 +28,12 @@ export class SearchIndexer {
   constructor(private readonly search: SearchBackfill) {}
 
   /** Whether these many creates are to be stored without search terms now, and to be added when they are. */
-  putsOff(creates: number): boolean {
+  shouldDefer(creates: number): boolean {
     return creates >= BURST && this.due.length + creates <= MAX_DUE;
   }
 
   /** Nothing is indexed while this is going on, nor right after it. */
-  async giveWay<T>(creates: Promise<T>): Promise<T> {
+  async pauseWhile<T>(creates: Promise<T>): Promise<T> {
     this.creating++;
     return creates.finally(() => {
       this.creating--;
@@ -70,7 +70,7 @@ export class SearchIndexer {
   private isItsTurn(now: number): boolean {
     if (this.isStopping || (this.creating === 0 && now - this.createdAt >= QUIET_MS)) return true;
     const since = this.due[0]?.since ?? now;
-    return now - since >= PATIENCE_MS && now - this.indexedAt >= PAUSE_MS;
+    return now - since >= MAX_WAIT_MS && now - this.indexedAt >= PAUSE_MS;
   }
 }
 

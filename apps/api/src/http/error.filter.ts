@@ -1,12 +1,12 @@
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import { isDatabaseAway } from '@app/database';
 import type { Logger } from '@app/runtime';
-import { answerError, type ApiRequest, type ApiResponse } from './answer.js';
+import { sendError, type ApiRequest, type ApiResponse } from './api-message.js';
 import type { CallerAddress } from './caller-address.js';
-import { Refusal } from './refusal.js';
+import { ApiError } from './api-error.js';
 
 /** When a store is away, it is usually back within seconds. */
-const AWAY = new Refusal('SERVICE_UNAVAILABLE', { headers: { 'Retry-After': '1' } });
+const AWAY = new ApiError('SERVICE_UNAVAILABLE', { headers: { 'Retry-After': '1' } });
 
 /** The one place where what was thrown becomes an answer; what nobody expected is logged and shown as a plain 500. */
 @Catch()
@@ -18,13 +18,13 @@ export class ErrorFilter implements ExceptionFilter {
 
   catch(error: unknown, host: ArgumentsHost): void {
     const response = host.switchToHttp().getResponse<ApiResponse>();
-    const { code, details } = this.refusalFor(error, response.req);
-    answerError(response, code, details);
+    const { code, details } = this.toApiError(error, response.req);
+    sendError(response, code, details);
   }
 
   /** What a request is answered for which this was thrown. */
-  refusalFor(error: unknown, request: ApiRequest): Refusal {
-    if (error instanceof Refusal) return error;
+  toApiError(error: unknown, request: ApiRequest): ApiError {
+    if (error instanceof ApiError) return error;
     const { requestId } = request;
     const ip = this.callerAddress(request);
     if (isDatabaseAway(error)) {
@@ -32,6 +32,6 @@ export class ErrorFilter implements ExceptionFilter {
       return AWAY;
     }
     this.logger.error({ requestId, ip, err: error }, 'unexpected error');
-    return new Refusal('INTERNAL_SERVER_ERROR');
+    return new ApiError('INTERNAL_SERVER_ERROR');
   }
 }

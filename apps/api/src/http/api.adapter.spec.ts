@@ -1,6 +1,6 @@
 import { createLogger, loadApiConfig } from '@app/runtime';
 import { ErrorFilter } from './error.filter.js';
-import { OrpcAdapter } from './orpc.adapter.js';
+import { ApiAdapter } from './api.adapter.js';
 
 const config = loadApiConfig({
   MONGODB_URI: 'mongodb://localhost/x',
@@ -8,8 +8,8 @@ const config = loadApiConfig({
   NODE_ENV: 'test',
 });
 
-describe('OrpcAdapter', () => {
-  const adapter = new OrpcAdapter(config, new ErrorFilter(createLogger('test', 'silent'), () => ''), undefined);
+describe('ApiAdapter', () => {
+  const adapter = new ApiAdapter(config, new ErrorFilter(createLogger('test', 'silent'), () => ''), undefined);
   const handler = (): void => undefined;
 
   it('refuses at the start what requests would never reach', () => {

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { isTooComplex, MAX_JSON, parseExactJson } from '@app/contracts';
-import type { ApiResponse } from './answer.js';
+import type { ApiResponse } from './api-message.js';
 import { GrowingBuffer } from './growing-buffer.js';
-import { Refusal } from './refusal.js';
+import { ApiError } from './api-error.js';
 
 const JSON_TYPE = 'application/json';
-const TOO_COMPLEX = new Refusal('PAYLOAD_TOO_LARGE', {
+const TOO_COMPLEX = new ApiError('PAYLOAD_TOO_LARGE', {
   message: `Body too large: at most ${String(MAX_JSON.structures)} objects, arrays and members, and ${String(MAX_JSON.values)} values`,
 });
 const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -15,8 +15,8 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
  * promises would cost every request more than all checks together. When the client goes away, neither is called.
  *
  * @param take gets the body
- * @param giveUp gets the Refusal of what is not JSON in UTF-8 of at most `maxBytes`, and whatever `take` throws
- * @throws Refusal of what the headers say; what is too large is not read to its end
+ * @param giveUp gets the ApiError of what is not JSON in UTF-8 of at most `maxBytes`, and whatever `take` throws
+ * @throws ApiError of what the headers say; what is too large is not read to its end
  */
 export function readBody(
   response: ApiResponse,
@@ -61,7 +61,7 @@ function checkMediaType({ headers }: IncomingMessage): void {
   const isJson = type === undefined ? !hasBody : isJsonInUtf8(type);
   const coding = headers['content-encoding'] ?? 'identity';
   const isCompressed = coding.toLowerCase() !== 'identity' || (transfer ?? 'chunked').toLowerCase() !== 'chunked';
-  if (!isJson || isCompressed) throw new Refusal('UNSUPPORTED_MEDIA_TYPE');
+  if (!isJson || isCompressed) throw new ApiError('UNSUPPORTED_MEDIA_TYPE');
 }
 
 function isJsonInUtf8(contentType: string): boolean {
@@ -83,10 +83,10 @@ function parse(bytes: Buffer): unknown {
     return parseExactJson(text);
   } catch (error) {
     if (error === TOO_COMPLEX) throw error;
-    throw new Refusal('BAD_REQUEST', { message: 'The body is not valid JSON in UTF-8' });
+    throw new ApiError('BAD_REQUEST', { message: 'The body is not valid JSON in UTF-8' });
   }
 }
 
-function tooLarge(maxBytes: number): Refusal {
-  return new Refusal('PAYLOAD_TOO_LARGE', { message: `Body too large: at most ${String(maxBytes)} bytes` });
+function tooLarge(maxBytes: number): ApiError {
+  return new ApiError('PAYLOAD_TOO_LARGE', { message: `Body too large: at most ${String(maxBytes)} bytes` });
 }

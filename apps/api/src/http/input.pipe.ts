@@ -1,9 +1,9 @@
 import { issuesOf } from '@app/contracts';
 import { createZodValidationPipe } from 'nestjs-zod';
 import type { ZodError } from 'zod';
-import { Refusal } from './refusal.js';
+import { ApiError } from './api-error.js';
 
 /** Validates the input of a controller's method by the schema of its DTO class. */
 export const InputPipe = createZodValidationPipe({
-  createValidationException: (error) => Refusal.input(issuesOf(error as ZodError)),
+  createValidationException: (error) => ApiError.input(issuesOf(error as ZodError)),
 });

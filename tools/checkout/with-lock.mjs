@@ -12,7 +12,7 @@ const LOOK_EVERY_MS = 300;
  * @param {string} what
  * @param {() => Promise<void>} work should look again whether it is still needed
  */
-export async function inTurn(launcher, what, work) {
+export async function withLock(launcher, what, work) {
   const file = join(LOCAL, `${what}.lock`);
   let mine = await claim(file);
   if (mine.holder) launcher.steps.say(`Waiting for the ${what} of another run (pid ${mine.holder.pid})`);

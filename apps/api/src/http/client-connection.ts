@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
-import type { ApiResponse, Client } from './answer.js';
-import { refuse, refuseUnparsed } from './early-refusal.js';
+import type { ApiResponse, Client } from './api-message.js';
+import { sendEarlyError, sendUnparsedError } from './early-error.js';
 import type { MemoryBudget } from './memory-budget.js';
-import type { Refusal } from './refusal.js';
+import type { ApiError } from './api-error.js';
 
 /** Goes on with a request once it is its turn. */
 export type Begin = (response: ApiResponse) => void;
@@ -28,7 +28,7 @@ export class ClientConnection implements Client {
   /** Whether the client has not taken the current answer yet. */
   private isUnread = false;
   /** What the rest of the connection is answered, once the requests before it have been. */
-  private refusal: Refusal | undefined;
+  private error: ApiError | undefined;
   private isClosing = false;
 
   constructor(
@@ -84,10 +84,10 @@ export class ClientConnection implements Client {
   }
 
   /** Refuses what comes next, and closes the connection. */
-  refuse(refusal: Refusal): void {
+  refuse(error: ApiError): void {
     // Once its parser has failed, Node reports every further piece of input.
-    if (this.isClosing || this.refusal !== undefined) return;
-    this.refusal = refusal;
+    if (this.isClosing || this.error !== undefined) return;
+    this.error = error;
     this.refuseRest();
     if (this.isHeldBack) this.socket.pause();
   }
@@ -107,7 +107,7 @@ export class ClientConnection implements Client {
     const bytes = REQUEST_BYTES + HEADER_BYTES * rawHeaders.length + chunksBytes;
     this.waitingBytes += bytes;
     this.account();
-    if (this.isClosing || this.refusal !== undefined) {
+    if (this.isClosing || this.error !== undefined) {
       response.req.resume();
       return;
     }
@@ -143,19 +143,19 @@ export class ClientConnection implements Client {
   }
 
   private refuseRest(): void {
-    const { current, refusal } = this;
-    if (refusal === undefined || this.waiting.length > 0) return;
+    const { current, error } = this;
+    if (error === undefined || this.waiting.length > 0) return;
     if (current === undefined) {
       this.isClosing = true;
-      refuseUnparsed(this.socket, refusal);
+      sendUnparsedError(this.socket, error);
     } else if (!current.req.complete && !current.headersSent) {
-      refuse(current, refusal);
+      sendEarlyError(current, error);
     }
   }
 
   private get isHeldBack(): boolean {
     // What follows a refused request is read and dropped: otherwise the reset would reach the client before the error.
-    const isRefusedLater = this.refusal !== undefined && this.current?.req.complete === true;
+    const isRefusedLater = this.error !== undefined && this.current?.req.complete === true;
     return this.waiting.length > 0 || this.isUnread || isRefusedLater;
   }
 

@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse, type OutgoingHttpHeader, type OutgoingHttpHeaders } from 'node:http';
 import { ERRORS, errorBody, type ErrorCode } from '@app/contracts';
-import { Json } from './json.js';
-import type { RefusalDetails } from './refusal.js';
+import { Json } from '../orpc/json.js';
+import type { ApiErrorDetails } from './api-error.js';
 import { STANDING_HEADERS } from './security-headers.js';
 
 /** The connection of a request, for which the process keeps memory. */
@@ -12,7 +12,7 @@ export interface Client {
   holdUntilRead(bytes: number): void;
 }
 
-/** A request on its way from the front door to its controller. */
+/** A request on its way from the request listener to its controller. */
 export class ApiRequest extends IncomingMessage {
   /** When its head arrived, in ms of `performance.now()`: deadlines count from here. */
   readonly arrivedAt = performance.now();
@@ -57,7 +57,7 @@ const end: Finish = (response, bytes) => {
 };
 
 /** Answers a body, serialized or not, in the form the request had. */
-export function answer(response: ApiResponse, status: number, body: unknown, finish = end): void {
+export function sendJson(response: ApiResponse, status: number, body: unknown, finish = end): void {
   // Refused meanwhile, as not valid HTTP or too slow.
   if (response.headersSent) return;
   const json = body instanceof Json ? body : Json.of(body);
@@ -68,8 +68,8 @@ export function answer(response: ApiResponse, status: number, body: unknown, fin
 }
 
 /** Answers the one error body. */
-export function answerError(response: ApiResponse, code: ErrorCode, details: RefusalDetails = {}, finish = end): void {
+export function sendError(response: ApiResponse, code: ErrorCode, details: ApiErrorDetails = {}, finish = end): void {
   const { headers = {}, ...more } = details;
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-  answer(response, ERRORS[code].status, errorBody(code, more), finish);
+  sendJson(response, ERRORS[code].status, errorBody(code, more), finish);
 }

@@ -6,11 +6,11 @@ import { stopInOrder } from '../processes/stop-in-order.mjs';
 import { StepError } from '../steps.mjs';
 
 /**
- * Makes this the only run in this checkout, see {@link tryToBeOnlyRun}, or refuses.
+ * Makes this the only run in this checkout, see {@link tryRunLock}, or refuses.
  * @param {import('../processes/launcher.mjs').Launcher} launcher
  */
-export async function becomeOnlyRun(launcher) {
-  const { holder, note } = await tryToBeOnlyRun(launcher);
+export async function acquireRunLock(launcher) {
+  const { holder, note } = await tryRunLock(launcher);
   if (holder) throw new StepError(`Already running here, pid ${holder.pid}, ${holder.url ?? 'just starting'}`);
   return note;
 }
@@ -22,7 +22,7 @@ export async function becomeOnlyRun(launcher) {
  * @returns {Promise<{holder: {pid: number, url?: string, mongodbUri?: string}} | {note: (details?: object) => void}>}
  * the other run; or what is to be called when something was started, and with what others should know once all is up
  */
-export async function tryToBeOnlyRun(launcher) {
+export async function tryRunLock(launcher) {
   const mine = await claim(join(LOCAL, 'npm-start.json'));
   if (mine.holder) return { holder: mine.holder };
   launcher.giveBack(mine.release);

@@ -1,11 +1,11 @@
 import { createServer, type Server } from 'node:http';
 import type { ApiConfig } from '@app/runtime';
-import { ApiRequest, ApiResponse, type ApiListener } from './answer.js';
+import { ApiRequest, ApiResponse, type ApiListener } from './api-message.js';
 import { IDLE_MS } from './client-connection.js';
 import type { Connections } from './connections.js';
 
 /** How long a client may take; a slow one costs one socket and nothing else. */
-export interface Patience {
+export interface ClientTimeouts {
   headersMs: number;
   requestMs: number;
   checkEveryMs: number;
@@ -13,27 +13,27 @@ export interface Patience {
   stalledMs?: number;
 }
 
-const PATIENCE: Patience = { headersMs: 10_000, requestMs: 30_000, checkEveryMs: 1000 };
+const TIMEOUTS: ClientTimeouts = { headersMs: 10_000, requestMs: 30_000, checkEveryMs: 1000 };
 const MAX_HEADER_BYTES = 16_384;
 
 export interface HttpServerOptions {
   listener: ApiListener;
   connections: Connections;
   config: Pick<ApiConfig, 'keepAliveMs' | 'maxConnections'>;
-  patience: Patience | undefined;
+  timeouts: ClientTimeouts | undefined;
 }
 
 /** Node's server within our limits; whatever it would refuse by itself, {@link Connections} answers. */
-export function createHttpServer({ listener, connections, config, patience = PATIENCE }: HttpServerOptions): Server {
+export function createHttpServer({ listener, connections, config, timeouts = TIMEOUTS }: HttpServerOptions): Server {
   const options = {
     IncomingMessage: ApiRequest,
     ServerResponse: ApiResponse,
-    headersTimeout: patience.headersMs,
-    requestTimeout: patience.requestMs,
-    connectionsCheckingInterval: patience.checkEveryMs,
+    headersTimeout: timeouts.headersMs,
+    requestTimeout: timeouts.requestMs,
+    connectionsCheckingInterval: timeouts.checkEveryMs,
     keepAliveTimeout: config.keepAliveMs,
     maxHeaderSize: MAX_HEADER_BYTES,
-    // Node's own refusals have no body: a missing host, like an unknown Expect, is left to the front door.
+    // Node's own refusals have no body: a missing host, like an unknown Expect, is left to the request listener.
     requireHostHeader: false,
   };
   const server = createServer(options, listener).setTimeout(IDLE_MS);
@@ -45,7 +45,7 @@ export function createHttpServer({ listener, connections, config, patience = PAT
   };
   server.on('checkContinue', asUsual).on('checkExpectation', asUsual);
   server.on('connection', (socket) => {
-    connections.add(socket, patience.stalledMs);
+    connections.add(socket, timeouts.stalledMs);
   });
   server.on('clientError', (error, socket) => {
     connections.refuse(error, socket);

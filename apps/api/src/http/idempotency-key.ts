@@ -1,11 +1,11 @@
-import { Refusal } from '../orpc/refusal.js';
+import { ApiError } from './api-error.js';
 
 /** Visible ASCII, so that every proxy hands it on unchanged. */
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
-/** The `Idempotency-Key` of a request, or undefined. @throws Refusal BAD_REQUEST when it is malformed */
+/** The `Idempotency-Key` of a request, or undefined. @throws ApiError BAD_REQUEST when it is malformed */
 export function idempotencyKeyOf(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
   if (typeof header === 'string' && KEY.test(header)) return header;
-  throw new Refusal('BAD_REQUEST', { message: 'Idempotency-Key must be 1 to 255 visible ASCII characters' });
+  throw new ApiError('BAD_REQUEST', { message: 'Idempotency-Key must be 1 to 255 visible ASCII characters' });
 }

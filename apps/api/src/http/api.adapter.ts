@@ -1,21 +1,21 @@
 import type { Server } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { ApiConfig } from '@app/runtime';
-import { answer, type ApiResponse } from './answer.js';
+import { sendJson, type ApiResponse } from './api-message.js';
 import { Connections } from './connections.js';
-import { crossOrigin } from './cross-origin.js';
+import { crossOrigin } from './cors.js';
 import type { ErrorFilter } from './error.filter.js';
-import { frontDoor, type Handler } from './front-door.js';
-import { createHttpServer, type Patience } from './http-server.js';
+import { requestListener, type Handler } from './request-listener.js';
+import { createHttpServer, type ClientTimeouts } from './server.js';
 
 /** Since closing began: creates have been answered by then; who is left does not send, or does not read. */
 const CUT_OFF_MS = 7000;
 
 /**
- * Nest's host with our own way in, {@link frontDoor}, and our own way out, {@link answer}. The front door calls Nest's
- * handlers itself: Express would look for each through all routes, and has nothing left to do.
+ * Nest's HTTP adapter with our own {@link requestListener} and {@link sendJson}. The listener calls Nest's handlers itself:
+ * Express would search all routes for each, and has nothing left to do.
  */
-export class OrpcAdapter extends ExpressAdapter {
+export class ApiAdapter extends ExpressAdapter {
   private readonly connections = new Connections();
   private readonly routes = new Map<string, Map<string, Handler>>();
   private isDraining = false;
@@ -23,7 +23,7 @@ export class OrpcAdapter extends ExpressAdapter {
   constructor(
     private readonly config: ApiConfig,
     private readonly errors: ErrorFilter,
-    private readonly patience: Patience | undefined,
+    private readonly timeouts: ClientTimeouts | undefined,
   ) {
     // In place of an Express application: whoever asks it for more fails at the start.
     super({ use: () => undefined });
@@ -40,8 +40,8 @@ export class OrpcAdapter extends ExpressAdapter {
   }
 
   override initHttpServer(): void {
-    const { config, connections, errors, patience, routes } = this;
-    const listener = frontDoor({
+    const { config, connections, errors, timeouts, routes } = this;
+    const listener = requestListener({
       connections,
       errors,
       maxBodyBytes: config.maxBodyBytes,
@@ -49,7 +49,7 @@ export class OrpcAdapter extends ExpressAdapter {
       isDraining: () => this.isDraining,
       routes,
     });
-    this.httpServer = createHttpServer({ listener, connections, config, patience });
+    this.httpServer = createHttpServer({ listener, connections, config, timeouts });
   }
 
   override get(path: unknown, handler?: unknown): void {
@@ -61,14 +61,14 @@ export class OrpcAdapter extends ExpressAdapter {
   }
 
   override use(): never {
-    throw new Error('middleware is never called: requests come through the front door');
+    throw new Error('middleware is never called: the request listener takes every request');
   }
 
   override createMiddlewareFactory(): never {
     return this.use();
   }
 
-  /** The front door refuses what has no route, and {@link ErrorFilter} answers what is thrown behind it. */
+  /** The request listener rejects what has no route, and {@link ErrorFilter} answers what handlers throw. */
   override setNotFoundHandler(): void {
     return;
   }
@@ -82,7 +82,7 @@ export class OrpcAdapter extends ExpressAdapter {
   }
 
   override reply(response: ApiResponse, body: unknown, status?: number): void {
-    answer(response, status ?? response.statusCode, body);
+    sendJson(response, status ?? response.statusCode, body);
   }
 
   /** Takes no more connections and waits until those that are busy have been answered. */

@@ -1,11 +1,11 @@
-import { Memory } from './memory.js';
+import { TtlCache } from './ttl-cache.js';
 
-describe('Memory', () => {
+describe('TtlCache', () => {
   beforeEach(() => jest.useFakeTimers());
   afterEach(() => jest.useRealTimers());
 
   it('forgets after a while', () => {
-    const memory = new Memory<string, number>({ forMs: 1000, count: 10 });
+    const memory = new TtlCache<string, number>({ forMs: 1000, count: 10 });
     memory.set('a', 1);
     jest.advanceTimersByTime(999);
     expect(memory.get('a')).toBe(1);
@@ -14,7 +14,7 @@ describe('Memory', () => {
   });
 
   it('begins anew when it is full', () => {
-    const memory = new Memory<number, string>({ forMs: 1000, count: 2 });
+    const memory = new TtlCache<number, string>({ forMs: 1000, count: 2 });
     [1, 2, 3].forEach((key) => {
       memory.set(key, 'x');
     });

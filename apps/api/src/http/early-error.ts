@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { errorBody } from '@app/contracts';
-import { answerError, type ApiResponse } from './answer.js';
-import type { Refusal } from './refusal.js';
+import { sendError, type ApiResponse } from './api-message.js';
+import type { ApiError } from './api-error.js';
 import { STANDING_HEADERS } from './security-headers.js';
 
 const DISCARD_BYTES = 4 * 1024 * 1024;
@@ -11,13 +11,13 @@ const DISCARD_BYTES = 4 * 1024 * 1024;
 const LINGER_MS = 2000;
 
 /** Refuses a request without reading its body to the end. */
-export function refuse(response: ApiResponse, { code, details }: Refusal): void {
+export function sendEarlyError(response: ApiResponse, { code, details }: ApiError): void {
   if (isFullyRead(response.req)) {
-    answerError(response, code, details);
+    sendError(response, code, details);
     return;
   }
   response.setHeader('Connection', 'close');
-  answerError(response, code, details, endAfterDiscarding);
+  sendError(response, code, details, endAfterDiscarding);
 }
 
 export function isFullyRead({ complete, headers }: IncomingMessage): boolean {
@@ -46,7 +46,7 @@ function endAfterDiscarding(response: ApiResponse, bytes: Buffer): void {
 }
 
 /** Answers bytes that never became a request. */
-export function refuseUnparsed(socket: Duplex, { code, details }: Refusal): void {
+export function sendUnparsedError(socket: Duplex, { code, details }: ApiError): void {
   if (!socket.writable) return;
   const body = errorBody(code, details);
   const bytes = Buffer.from(JSON.stringify(body));

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { ApiListener, ApiRequest, ApiResponse } from './answer.js';
+import type { ApiListener, ApiRequest, ApiResponse } from './api-message.js';
 import type { Begin } from './client-connection.js';
 import { NO_SUCH_PATH, NOT_HTTP, type Connections } from './connections.js';
-import type { CrossOrigin } from './cross-origin.js';
-import { isFullyRead, refuse } from './early-refusal.js';
-import { unwrap } from './envelope.js';
+import type { CrossOrigin } from './cors.js';
+import { isFullyRead, sendEarlyError } from './early-error.js';
+import { unwrap } from '../orpc/envelope.js';
 import type { ErrorFilter } from './error.filter.js';
 import { readBody } from './read-body.js';
-import { Refusal } from './refusal.js';
+import { ApiError } from './api-error.js';
 
 /** Goes on with a request that has come through. */
 export type Handler = (request: ApiRequest, response: ApiResponse) => unknown;
@@ -16,11 +16,11 @@ export type Handler = (request: ApiRequest, response: ApiResponse) => unknown;
 /** The handlers by path and method; no path has parameters. */
 export type Routes = ReadonlyMap<string, ReadonlyMap<string, Handler>>;
 
-export interface FrontDoorOptions {
+export interface RequestListenerOptions {
   connections: Connections;
   routes: Routes;
   /** What becomes of an error that nobody expected. */
-  errors: Pick<ErrorFilter, 'refusalFor'>;
+  errors: Pick<ErrorFilter, 'toApiError'>;
   maxBodyBytes: number;
   crossOrigin: CrossOrigin;
   /** Whether the process is about to stop: clients are asked to connect anew, to another instance. */
@@ -35,12 +35,12 @@ const ORIGIN = /^https?:\/\/[^/?#]*/i;
  * Takes every request before Nest sees it: refuses unknown paths and other methods, gives the request
  * its id and what every answer has, reads the body. Express would read an oversize body to its end and replace bad UTF-8.
  */
-export function frontDoor(options: FrontDoorOptions): ApiListener {
+export function requestListener(options: RequestListenerOptions): ApiListener {
   const begin: Begin = (response) => {
     const { req: request } = response;
     if (options.isDraining()) response.setHeader('Connection', 'close');
-    const giveUp = (error: unknown): void => {
-      refuseFor(error, response, options);
+    const fail = (error: unknown): void => {
+      sendErrorFor(error, response, options);
     };
     try {
       identify(request, response, options);
@@ -48,11 +48,11 @@ export function frontDoor(options: FrontDoorOptions): ApiListener {
       if (isHostWrong(request)) throw NOT_HTTP;
       if (handlers === undefined) throw NO_SUCH_PATH;
       const handler = handlers.get(request.method ?? '');
-      if (handler === undefined) refuseMethod(response, [...handlers.keys()]);
+      if (handler === undefined) sendMethodError(response, [...handlers.keys()]);
       else if (request.method !== 'POST') passWithoutBody(response, handler);
-      else readBody(response, options.maxBodyBytes, passTo(handler, response), giveUp);
+      else readBody(response, options.maxBodyBytes, passTo(handler, response), fail);
     } catch (error) {
-      giveUp(error);
+      fail(error);
     }
   };
   return (_request, response) => {
@@ -61,12 +61,12 @@ export function frontDoor(options: FrontDoorOptions): ApiListener {
 }
 
 /** Whatever breaks before Nest and its filter see the request is answered and logged as there. */
-function refuseFor(error: unknown, response: ApiResponse, { errors }: FrontDoorOptions): void {
-  const refusal = errors.refusalFor(error, response.req);
-  if (!response.headersSent) refuse(response, refusal);
+function sendErrorFor(error: unknown, response: ApiResponse, { errors }: RequestListenerOptions): void {
+  const apiError = errors.toApiError(error, response.req);
+  if (!response.headersSent) sendEarlyError(response, apiError);
 }
 
-function identify(request: ApiRequest, response: ApiResponse, { crossOrigin }: FrontDoorOptions): void {
+function identify(request: ApiRequest, response: ApiResponse, { crossOrigin }: RequestListenerOptions): void {
   const given = request.headers['x-request-id'];
   request.requestId = typeof given === 'string' && SANE_REQUEST_ID.test(given) ? given : randomUUID();
   request.url = request.url?.replace(ORIGIN, '') ?? '/';
@@ -88,10 +88,10 @@ function isHostWrong({ httpVersion, rawHeaders }: IncomingMessage): boolean {
   return count > 1 || (count === 0 && httpVersion === '1.1');
 }
 
-function refuseMethod(response: ApiResponse, methods: string[]): void {
+function sendMethodError(response: ApiResponse, methods: string[]): void {
   response.setHeader('Allow', [...methods, 'OPTIONS'].join(', '));
   if (response.req.method !== 'OPTIONS') {
-    refuse(response, new Refusal('METHOD_NOT_SUPPORTED'));
+    sendEarlyError(response, new ApiError('METHOD_NOT_SUPPORTED'));
     return;
   }
   dropBody(response);

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ErrorCode } from '@app/contracts';
-import type { ApiResponse } from './answer.js';
+import type { ApiResponse } from './api-message.js';
 import { ClientConnection, type Begin } from './client-connection.js';
 import { MemoryBudget } from './memory-budget.js';
-import { Refusal } from './refusal.js';
+import { ApiError } from './api-error.js';
 
 const CODES: Record<string, ErrorCode> = {
   HPE_HEADER_OVERFLOW: 'REQUEST_HEADER_FIELDS_TOO_LARGE',
@@ -12,10 +12,10 @@ const CODES: Record<string, ErrorCode> = {
 };
 
 /** The request breaks the rules of HTTP itself. */
-export const NOT_HTTP = new Refusal('BAD_REQUEST', { message: 'The request is not valid HTTP' });
+export const NOT_HTTP = new ApiError('BAD_REQUEST', { message: 'The request is not valid HTTP' });
 
 /** Nothing is there, whatever the method. */
-export const NO_SUCH_PATH = new Refusal('NOT_FOUND', { message: 'No such path' });
+export const NO_SUCH_PATH = new ApiError('NOT_FOUND', { message: 'No such path' });
 
 /** For all clients together; a prompt client needs some for milliseconds. */
 const HELD_BYTES = 64 * 1024 * 1024;
@@ -65,7 +65,7 @@ export class Connections {
 
   /** Listener of the server's `clientError`: answers, and closes the connection. */
   refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
-    this.open.get(socket)?.refuse(refusalFor(error));
+    this.open.get(socket)?.refuse(toApiError(error));
   }
 
   /** Listener of the server's `connect`: this is no proxy, and whom to reach is no path of ours. */
@@ -76,7 +76,7 @@ export class Connections {
   }
 }
 
-function refusalFor({ code: reason = '' }: NodeJS.ErrnoException): Refusal {
+function toApiError({ code: reason = '' }: NodeJS.ErrnoException): ApiError {
   const code = CODES[reason];
-  return code === undefined ? NOT_HTTP : new Refusal(code);
+  return code === undefined ? NOT_HTTP : new ApiError(code);
 }

@@ -1,5 +1,5 @@
 /** Remembers what has been found for a while: at most so much, then it begins anew. */
-export class Memory<Key, Value> {
+export class TtlCache<Key, Value> {
   private readonly remembered = new Map<Key, { value: Value; until: number }>();
 
   constructor(private readonly options: { forMs: number; count: number }) {}

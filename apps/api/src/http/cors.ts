@@ -1,5 +1,5 @@
 import cors from 'cors';
-import type { ApiResponse } from './answer.js';
+import type { ApiResponse } from './api-message.js';
 
 /** What pages of other origins may read beside the body. */
 const EXPOSED = ['X-Request-Id', 'Next-After', 'Idempotency-Replayed', 'Preference-Applied', 'Retry-After', 'Allow'];

@@ -1,4 +1,4 @@
-import { Refusal } from '../orpc/refusal.js';
+import { ApiError } from './api-error.js';
 import { idempotencyKeyOf } from './idempotency-key.js';
 
 const VISIBLE = Array.from({ length: 0x7e - 0x21 + 1 }, (_, index) => String.fromCharCode(0x21 + index)).join('');
@@ -15,11 +15,11 @@ describe('idempotencyKeyOf', () => {
   it.each([[''], ['k'.repeat(256)], ['a b'], [' '], ['a\t'], ['a\n'], ['a\x7f'], ['\x00'], ['ключ'], ['é'], ['🚲']])(
     'refuses %j',
     (key) => {
-      expect(() => idempotencyKeyOf(key)).toThrow(Refusal);
+      expect(() => idempotencyKeyOf(key)).toThrow(ApiError);
     },
   );
 
   it('refuses several', () => {
-    expect(() => idempotencyKeyOf(['a', 'b'])).toThrow(Refusal);
+    expect(() => idempotencyKeyOf(['a', 'b'])).toThrow(ApiError);
   });
 });
