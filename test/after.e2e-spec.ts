@@ -1,5 +1,5 @@
 import type { Item } from '@app/contracts';
-import { favour, record, store, validInput } from './support/items.js';
+import { addFavourites, record, store, validInput } from './support/items.js';
 import { startService, type Service } from './support/service.js';
 
 describe('getAll after an item', () => {
@@ -10,7 +10,7 @@ describe('getAll after an item', () => {
   });
   afterAll(() => service.stop());
 
-  /** All items of a list, walked a few at a time; `between` happens once, after the first step. */
+  /** Reads a whole list in small pages. Calls `between` once, after the first page. */
   const walk = async (filter: object, between = (): Promise<unknown> => Promise.resolve()): Promise<Item[]> => {
     const items = await service.api.getAll({ ...filter, pageSize: 3 });
     await between();
@@ -21,7 +21,7 @@ describe('getAll after an item', () => {
     }
   };
 
-  const listOfTies = async (): Promise<{ categoryId: number; category: { categoryId: string } }> => {
+  const storeTies = async (): Promise<{ categoryId: number; category: { categoryId: string } }> => {
     const categoryId = ++lastCategory;
     const createdAt = new Date('2026-01-01T00:00:00Z');
     const boosted = { categoryId, isBoosted: true, boostExpiresAt: null };
@@ -35,8 +35,8 @@ describe('getAll after an item', () => {
     return { categoryId, category: { categoryId: String(categoryId) } };
   };
 
-  it('walks the same list as the pages, with every filter, across equal sort keys', async () => {
-    const { category } = await listOfTies();
+  it('returns the same items as one large page, with every filter and with equal sort keys', async () => {
+    const { category } = await storeTies();
     for (const filter of [category, { ...category, status: 'available' }, { ...category, search: 'bike' }]) {
       const pages = await service.api.getAll({ ...filter, pageSize: 100 });
       expect(pages).toHaveLength(15);
@@ -44,8 +44,8 @@ describe('getAll after an item', () => {
     }
   });
 
-  it('skips and repeats nothing while items are created', async () => {
-    const { categoryId, category } = await listOfTies();
+  it('neither skips nor repeats items while others are created', async () => {
+    const { categoryId, category } = await storeTies();
     const before = await service.api.getAll({ ...category, pageSize: 100 });
     const between = (): Promise<unknown> => service.api.create(validInput({ categoryId: String(categoryId) }));
     const walked = (await walk(category, between)).map(({ id }) => id);
@@ -53,8 +53,8 @@ describe('getAll after an item', () => {
     expect(walked).toEqual(expect.arrayContaining(before.map(({ id }) => id)));
   });
 
-  it('goes on behind an item that has since been hidden or left the filter', async () => {
-    const { category } = await listOfTies();
+  it('continues after an item that has since been hidden or no longer matches the filter', async () => {
+    const { category } = await storeTies();
     const all = await service.api.getAll({ ...category, status: 'available', pageSize: 100 });
     const [hidden, sold] = [all[4], all[7]];
     const { items } = service.database.models;
@@ -70,10 +70,10 @@ describe('getAll after an item', () => {
     ]);
   });
 
-  it('walks favourites', async () => {
+  it('pages through favourites', async () => {
     const stored = await store(service.database, ...Array.from({ length: 8 }, () => record()));
-    await favour(service.database, 'walker', stored.slice(0, 4));
-    // The same moment for the others: the item's id decides.
+    await addFavourites(service.database, 'walker', stored.slice(0, 4));
+    // The others have equal times, so that their order depends on the item's id.
     await service.database.models.favourites.insertMany(
       stored.slice(4).map(({ _id }) => ({ userId: 'walker', itemId: _id, createdAt: new Date(3000) })),
     );
@@ -82,13 +82,13 @@ describe('getAll after an item', () => {
     expect(await walk({ userId: 'walker' })).toEqual(pages);
   });
 
-  it('answers nothing behind the last item', async () => {
-    const { category } = await listOfTies();
+  it('returns an empty list after the last item', async () => {
+    const { category } = await storeTies();
     const all = await service.api.getAll(category);
     expect(await service.api.getAll({ ...category, after: all.at(-1)?.id })).toEqual([]);
   });
 
-  it.each(['ffffffffffffffffffffffff', 'x', ''])('refuses an unknown item %j', async (after) => {
+  it.each(['ffffffffffffffffffffffff', 'x', ''])('refuses an unknown item: %j', async (after) => {
     for (const input of [{ after }, { after, userId: 'walker' }]) {
       const { status, data } = await service.api.error('getAll', input);
       expect(status).toBe(400);
@@ -96,13 +96,13 @@ describe('getAll after an item', () => {
     }
   });
 
-  it('refuses for favourites an item that is no favourite any more', async () => {
+  it('refuses an item that is not a favourite in a list of favourites', async () => {
     const [item] = await store(service.database, record());
     const { data } = await service.api.error('getAll', { userId: 'nobody', after: item._id.toHexString() });
     expect(data.issues.map(({ path }) => path)).toEqual([['after']]);
   });
 
-  it('refuses to be combined with a page', async () => {
+  it('cannot be combined with a page', async () => {
     const { id } = await service.api.create(validInput());
     const { status, data } = await service.api.error('getAll', { after: id, page: 1 });
     expect(status).toBe(400);

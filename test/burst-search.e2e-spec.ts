@@ -28,9 +28,9 @@ describe('the items of a burst', () => {
 
   const countUnindexed = (): Promise<number> => database.models.items.countDocuments({ searchVersion: null });
 
-  it('are stored first, and found by search within five seconds', async () => {
+  it('are stored first and found by search within five seconds', async () => {
     const worker = ServiceProcess.start('worker', env);
-    await worker.becomes('ready');
+    await worker.waitForStatus('ready');
     const name = uniqueWord();
     const creates = Array.from({ length: BURST }, () => client.create(validInput({ name })));
     await eventually(async () => {
@@ -46,9 +46,9 @@ describe('the items of a burst', () => {
     await worker.end('SIGTERM');
   });
 
-  it('are found also when their worker is told to stop right after', async () => {
+  it('are indexed even if their worker is stopped right after the burst', async () => {
     const worker = ServiceProcess.start('worker', env);
-    await worker.becomes('ready');
+    await worker.waitForStatus('ready');
     await Promise.all(Array.from({ length: BURST }, () => client.create(validInput())));
     expect(await worker.end('SIGTERM')).toMatchObject({ code: 0 });
     expect(await countUnindexed()).toBe(0);

@@ -9,10 +9,10 @@ import { openQueue, type OpenQueue } from './support/queue.js';
 import { RawConnection } from './support/raw-connection.js';
 import { freshEnvironment, openDatabase } from './support/service.js';
 
-/** What attackers may add to the memory of the process: its bound for clients, and what V8 has not collected yet. */
+/** How far attackers may raise the memory of the process: its limit for clients, and garbage not yet collected. */
 const MAX_MORE_MEGABYTES = 250;
-const LOOKS = 50;
-/** MongoDB is asked for it. */
+const SAMPLES = 50;
+/** A well-formed id, so that the API queries MongoDB for it. */
 const UNKNOWN = 'f'.repeat(24);
 const CHUNKED =
   'POST /api/orpc/items/getById HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
@@ -23,17 +23,17 @@ const BUNDLE = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n';
 
 jest.setTimeout(90_000);
 
-describe('a client that makes the API keep much', () => {
+describe('an API whose clients make it buffer data', () => {
   let database: Database;
   let api: ServiceProcess;
-  let quiet: ApiClient;
+  let client: ApiClient;
   let before: number;
   let jobs: OpenQueue;
   const open: { destroy: () => void }[] = [];
 
-  // Each in a process of its own: what one has kept does not hide, or add to, what the next does.
+  // Each test has its own process, so that memory kept after one neither hides nor adds to that of the next.
   beforeEach(async () => {
-    // No worker: a create is not answered for as long as it waits.
+    // Without a worker, a create gets no response until its wait is over.
     const env = freshEnvironment({
       NODE_OPTIONS: '--max-old-space-size=256',
       CREATE_WAIT_MS: '60000',
@@ -43,10 +43,10 @@ describe('a client that makes the API keep much', () => {
     await new SchemaRepository(database).createIndexes();
     jobs = openQueue(env);
     api = ServiceProcess.start('api', env);
-    await api.becomes('ready');
-    quiet = await api.client();
-    await ask();
-    before = await megabytes();
+    await api.waitForStatus('ready');
+    client = await api.client();
+    await expectServed();
+    before = await residentMegabytes();
   });
   afterEach(async () => {
     for (const socket of open.splice(0)) socket.destroy();
@@ -56,23 +56,23 @@ describe('a client that makes the API keep much', () => {
     await endProcesses();
   });
 
-  const ask = async (): Promise<void> => {
-    expect((await quiet.call('getById', { id: UNKNOWN })).status).toBe(404);
+  const expectServed = async (): Promise<void> => {
+    expect((await client.call('getById', { id: UNKNOWN })).status).toBe(404);
   };
-  const megabytes = async (): Promise<number> => {
-    const metrics = await (await fetch(`${quiet.base}/metrics`)).text();
+  const residentMegabytes = async (): Promise<number> => {
+    const metrics = await (await fetch(`${client.base}/metrics`)).text();
     return Number(/^process_resident_memory_bytes (\S+)$/m.exec(metrics)?.[1]) / 1e6;
   };
-  /** Looks again and again: the attacker's bytes are read between the answers to others. */
-  const expectLittleMore = async (): Promise<void> => {
-    for (let looks = 0; looks < LOOKS; looks += 1) {
-      await ask();
-      const more = (await megabytes()) - before;
+  /** Samples repeatedly, because the API reads the attackers' bytes between its responses to others. */
+  const expectBoundedMemory = async (): Promise<void> => {
+    for (let samples = 0; samples < SAMPLES; samples += 1) {
+      await expectServed();
+      const more = (await residentMegabytes()) - before;
       expect(more).toBeLessThan(MAX_MORE_MEGABYTES);
     }
   };
-  const raw = async (): Promise<RawConnection> => {
-    const connection = await RawConnection.open(quiet.base);
+  const connectRaw = async (): Promise<RawConnection> => {
+    const connection = await RawConnection.open(client.base);
     open.push({
       destroy: () => {
         connection.hangUp();
@@ -80,9 +80,9 @@ describe('a client that makes the API keep much', () => {
     });
     return connection;
   };
-  /** Sends, and reads nothing. */
-  const unread = async (bytes: string): Promise<Socket> => {
-    const { hostname, port } = new URL(quiet.base);
+  /** Sends bytes on a connection that never reads. */
+  const sendUnread = async (bytes: string): Promise<Socket> => {
+    const { hostname, port } = new URL(client.base);
     const socket = connect(Number(port), hostname).on('error', () => undefined);
     open.push(socket);
     await once(socket, 'connect');
@@ -95,46 +95,46 @@ describe('a client that makes the API keep much', () => {
     return `${head}Content-Length: ${String(Buffer.byteLength(body))}\r\n\r\n${body}`;
   };
 
-  it('has a body of a million chunks of one byte kept in its bytes', async () => {
+  it('buffers a body of a million one-byte chunks without overhead per chunk', async () => {
     const chunks = '1\r\nx\r\n'.repeat(1_000_000);
-    const connections = await Promise.all(Array.from({ length: 3 }, raw));
+    const connections = await Promise.all(Array.from({ length: 3 }, connectRaw));
     for (const connection of connections) connection.send(CHUNKED).send(chunks);
-    await ask();
-    const answers = connections.map((connection) => connection.send('0\r\n\r\n').answer());
-    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([400, 400, 400]);
-    await expectLittleMore();
+    await expectServed();
+    const responses = connections.map((connection) => connection.send('0\r\n\r\n').nextResponse());
+    expect((await Promise.all(responses)).map(({ status }) => status)).toEqual([400, 400, 400]);
+    await expectBoundedMemory();
   });
 
-  it('has no chunks kept that nobody reads', async () => {
+  it('does not buffer chunks that no handler reads', async () => {
     const chunks = '1\r\nx\r\n'.repeat(100_000);
     const get = 'GET /health/ready HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
-    await Promise.all(Array.from({ length: 20 }, () => unread(create() + CHUNKED + chunks)));
-    await Promise.all(Array.from({ length: 20 }, () => unread(get + chunks)));
-    await expectLittleMore();
+    await Promise.all(Array.from({ length: 20 }, () => sendUnread(create() + CHUNKED + chunks)));
+    await Promise.all(Array.from({ length: 20 }, () => sendUnread(get + chunks)));
+    await expectBoundedMemory();
   });
 
-  it('has few bodies kept that do not end', async () => {
+  it('limits the bodies that it buffers while they do not end', async () => {
     const head = CHUNKED.replace('Transfer-Encoding: chunked', 'Content-Length: 1000000');
     const begin = 'x'.repeat(900_000);
-    await Promise.all(Array.from({ length: 400 }, () => unread(head + begin)));
-    await expectLittleMore();
+    await Promise.all(Array.from({ length: 400 }, () => sendUnread(head + begin)));
+    await expectBoundedMemory();
   });
 
-  it('has no answers kept to pipelined requests that it does not read', async () => {
-    await unread(BUNDLE.repeat(300));
-    await Promise.all(Array.from({ length: 20 }, () => unread(READY.repeat(1000))));
-    await expectLittleMore();
+  it('does not buffer responses to pipelined requests while the client does not read', async () => {
+    await sendUnread(BUNDLE.repeat(300));
+    await Promise.all(Array.from({ length: 20 }, () => sendUnread(READY.repeat(1000))));
+    await expectBoundedMemory();
   });
 
-  it('has few of the smallest requests kept', async () => {
-    await Promise.all(Array.from({ length: 100 }, () => unread(create() + TINY.repeat(40_000))));
-    await expectLittleMore();
+  it('limits the pipelined requests that it buffers, however small they are', async () => {
+    await Promise.all(Array.from({ length: 100 }, () => sendUnread(create() + TINY.repeat(40_000))));
+    await expectBoundedMemory();
   });
 
-  it('has one request begun at a time', async () => {
+  it('begins one request per connection at a time', async () => {
     const [first, second] = [uniqueWord(), uniqueWord()];
-    await unread(create(first).repeat(20));
-    await unread(create(second));
+    await sendUnread(create(first).repeat(20));
+    await sendUnread(create(second));
     const queued = await eventually(async () => {
       const all = JSON.stringify((await jobs.queue.getWaiting()).map(({ data }) => data as unknown));
       expect([all.includes(first), all.includes(second)]).toEqual([true, true]);
@@ -144,35 +144,35 @@ describe('a client that makes the API keep much', () => {
     expect(times).toBe(1);
   });
 
-  it('has others answered while it asks thousands of times whether the API is ready', async () => {
-    const connections = await Promise.all(Array.from({ length: 5 }, raw));
+  it('serves other clients while some send thousands of readiness requests', async () => {
+    const connections = await Promise.all(Array.from({ length: 5 }, connectRaw));
     const done = new AbortController();
     const others = (async () => {
-      while (!done.signal.aborted) await ask();
+      while (!done.signal.aborted) await expectServed();
     })();
     const all = connections.map(async (connection) => {
       connection.send(READY.repeat(1000));
-      for (let count = 0; count < 1000; count += 1) expect((await connection.answer()).status).toBe(200);
+      for (let count = 0; count < 1000; count += 1) expect((await connection.nextResponse()).status).toBe(200);
     });
     await Promise.all(all);
     done.abort();
     await others;
   });
 
-  it('has few large answers kept that it does not read, and not those of others', async () => {
+  it('limits the large responses that it buffers for clients that do not read, and still serves others', async () => {
     const description = 'x'.repeat(300_000);
     await store(database, ...Array.from({ length: 50 }, () => record({ description })));
-    // One connection has one page made at a time.
-    await unread(LIST.repeat(100));
+    // The API prepares one page per connection at a time.
+    await sendUnread(LIST.repeat(100));
     const sockets: Socket[] = [];
     for (let count = 0; count < 40; count += 1) {
-      const socket = await unread(LIST);
+      const socket = await sendUnread(LIST);
       sockets.push(socket);
       await once(socket, 'readable');
     }
-    await expectLittleMore();
-    expect(await quiet.getAll()).toHaveLength(50);
-    // Those that have not read for the longest have been cut off.
+    await expectBoundedMemory();
+    expect(await client.getAll()).toHaveLength(50);
+    // The connection that has not been read for the longest time has been closed.
     await eventually(() => {
       for (const socket of sockets) socket.read();
       expect(sockets[0]?.destroyed).toBe(true);

@@ -24,7 +24,7 @@ describe('commands', () => {
     (await run(process.execPath, [`dist/apps/cli/src/${name}.js`, ...args], { env: { ...env, ...more } })).stdout;
 
   describe('setup', () => {
-    it('creates all indexes, and does nothing a second time', async () => {
+    it('creates all indexes and can be repeated', async () => {
       const schema = new SchemaRepository(database);
       expect((await schema.missingIndexes()).unique).toEqual([
         'items.publicId_1',
@@ -36,40 +36,40 @@ describe('commands', () => {
       expect(await schema.missingIndexes()).toEqual({ unique: [], performance: [] });
     });
 
-    it('removes the indexes of earlier versions, and no others', async () => {
+    it('removes the indexes of earlier versions and no others', async () => {
       const order = { isBoosted: -1, boostScore: -1, createdAt: -1, publicId: -1 } as const;
       const { collection } = database.models.items;
-      const namesOfAll = async (): Promise<string[]> =>
+      const indexNames = async (): Promise<string[]> =>
         (await collection.listIndexes().toArray()).map(({ name }) => String(name));
-      const others = ['someone_1', ...(await command('setup').then(namesOfAll))];
+      const others = ['someone_1', ...(await command('setup').then(indexNames))];
       const former = [{ status: 1 }, { categoryId: 1, status: 1 }, { searchTerms: 1 }];
       const search = { searchTerms: 1, isVisible: 1, status: 1 } as const;
       for (const fields of [...former, search]) await collection.createIndex({ ...fields, ...order }, {}, {});
       await collection.createIndex({ slug: 1 }, { unique: true }, {});
       await collection.createIndex({ someone: 1 }, {}, {});
       expect(await command('setup')).toContain('removed those of earlier versions');
-      expect((await namesOfAll()).sort()).toEqual(others.sort());
+      expect((await indexNames()).sort()).toEqual(others.sort());
     });
 
-    it('raises the publicId sequence to the highest stored', async () => {
+    it('raises the publicId sequence to the highest stored number', async () => {
       await store(database, record({ publicId: 5000 }));
       await command('setup');
       expect(await database.models.counters.findById('item.publicId').lean()).toMatchObject({ value: 5000 });
     });
 
-    it('makes the secret of idempotency keys, once', async () => {
-      const secretOf = async (): Promise<unknown> => {
+    it('creates the secret of idempotency keys only once', async () => {
+      const secretsAfterSetup = async (): Promise<unknown> => {
         const output = await command('setup');
         const secrets = await database.models.secrets.find().lean();
         expect(output).not.toContain(secrets[0]?.value);
         return secrets;
       };
-      const first = await secretOf();
+      const first = await secretsAfterSetup();
       expect(first).toEqual([{ _id: 'idempotency', value: expect.stringMatching(/^.{32,}$/) as string }]);
-      expect(await secretOf()).toEqual(first);
+      expect(await secretsAfterSetup()).toEqual(first);
     });
 
-    it('never lowers the sequence', async () => {
+    it('never lowers the publicId sequence', async () => {
       await database.models.counters.insertMany([{ _id: 'item.publicId', value: 70 }]);
       await command('setup');
       expect(await database.models.counters.findById('item.publicId').lean()).toMatchObject({ value: 70 });
@@ -88,14 +88,14 @@ describe('commands', () => {
       expect(found.map(({ publicId }) => publicId).sort()).toEqual([missing.publicId, outdated.publicId].sort());
     });
 
-    it.each([[['--init-replica-set', 'nonsense']], [['--unknown']]])('refuses %j with its usage', async (args) => {
+    it.each([[['--init-replica-set', 'nonsense']], [['--unknown']]])('rejects %j and prints usage', async (args) => {
       await expect(command('setup', {}, ...args)).rejects.toMatchObject({
         code: 2,
         stderr: expect.stringContaining('usage: setup') as string,
       });
     });
 
-    it('says in one line which setting is missing', async () => {
+    it('names a missing setting in one line', async () => {
       await expect(command('setup', { MONGODB_URI: '' })).rejects.toMatchObject({
         code: 2,
         stderr: expect.stringMatching(/^MONGODB_URI is missing: [^\n]+\n$/) as string,
@@ -120,7 +120,7 @@ describe('commands', () => {
       expect(await counts()).toEqual([40, 60, 6, 999]);
     });
 
-    it('loads nothing in production unless asked', async () => {
+    it('loads nothing in production unless DEMO_CATALOGUE is on', async () => {
       await command('setup');
       await expect(command('demo', { NODE_ENV: 'production' })).rejects.toMatchObject({ code: 2 });
       expect(await counts()).toEqual([0, 0, 0, 0]);
@@ -130,7 +130,7 @@ describe('commands', () => {
       expect(await counts()).toEqual([40, 60, 6, 1000]);
     });
 
-    it('numbers the listings by age', async () => {
+    it('numbers the items by age', async () => {
       await command('setup');
       await command('demo');
       const items = await database.models.items.find({}, { publicId: 1, createdAt: 1 }).sort({ publicId: 1 }).lean();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ErrorBody, Item } from '@app/contracts';
 import { SchemaRepository, type Database } from '@app/database';
-import { ApiClient, type Answer } from './support/api-client.js';
+import { ApiClient, type HttpResponse } from './support/api-client.js';
 import { expectError } from './support/errors.js';
 import { eventually } from './support/eventually.js';
 import { uniqueWord, validInput } from './support/items.js';
@@ -18,10 +18,10 @@ import { endProcesses, ServiceProcess } from './support/processes.js';
 import { openQueue, type OpenQueue } from './support/queue.js';
 import { freshEnvironment, openDatabase } from './support/service.js';
 
-/** Longer than a command to Redis may take. */
+/** Longer than the timeout of a Redis command. */
 const REDIS_STOPPED_MS = 2500;
-/** Longer than a job is waited for before it is looked for in Redis. */
-const LOOKED_FOR_AFTER_MS = 3500;
+/** Long enough for the API to look up the jobs of waiting creates in Redis. */
+const LOOKUP_MS = 3500;
 const WAITERS = 40;
 const DESCRIPTION = 'x'.repeat(50_000);
 
@@ -46,7 +46,7 @@ describe('a create', () => {
     const api = ServiceProcess.start('api', env);
     worker = ServiceProcess.start('worker', env);
     client = await api.client();
-    await Promise.all([api.becomes('ready'), worker.becomes('ready')]);
+    await Promise.all([api.waitForStatus('ready'), worker.waitForStatus('ready')]);
   });
   afterEach(async () => {
     mongod.resume();
@@ -60,29 +60,31 @@ describe('a create', () => {
     await endProcesses();
   });
 
-  const create = <Body = Item>(changes: object = {}, headers: Record<string, string> = {}): Promise<Answer<Body>> =>
-    client.call('create', validInput(changes), headers);
+  const create = <Body = Item>(
+    changes: object = {},
+    headers: Record<string, string> = {},
+  ): Promise<HttpResponse<Body>> => client.call('create', validInput(changes), headers);
 
-  const after = (ms: number): Promise<void> =>
+  const delay = (ms: number): Promise<void> =>
     new Promise((resolve) => {
       setTimeout(resolve, ms);
     });
 
-  it('that Redis does not confirm is waited for, and answered once Redis is back', async () => {
-    // The queue was looked at a moment ago, so that the next create is sent without another look.
+  it('succeeds once Redis is back if Redis has not confirmed its job', async () => {
+    // Makes the API check the queue, so that the next create is sent without another check.
     await client.create(validInput());
     await redis.pause();
     const creating = create();
-    await after(REDIS_STOPPED_MS);
+    await delay(REDIS_STOPPED_MS);
     redis.resume();
     expect((await creating).status).toBe(200);
   });
 
-  it('that is not waited for is accepted once Redis, which has not confirmed it, is back', async () => {
+  it('is accepted once Redis is back if Redis has not confirmed its job and the client does not wait', async () => {
     await client.create(validInput());
     await redis.pause();
     const creating = create({}, { Prefer: 'respond-async' });
-    await after(REDIS_STOPPED_MS);
+    await delay(REDIS_STOPPED_MS);
     redis.resume();
     const { status, body } = await creating;
     expect(status).toBe(202);
@@ -91,7 +93,7 @@ describe('a create', () => {
     });
   });
 
-  it('under a used key is not accepted for another body while MongoDB does not answer', async () => {
+  it('with a used key and another body is refused while MongoDB does not respond', async () => {
     const key = randomUUID();
     const { body } = await create({}, { 'Idempotency-Key': key });
     await eventually(async () => {
@@ -106,36 +108,36 @@ describe('a create', () => {
     });
   });
 
-  it('under a key whose job cannot be read takes the place of that job', async () => {
+  it('replaces an unreadable or failed job with the same key', async () => {
     await expectReplaced('{"version":1,');
     await expectReplaced(JSON.stringify({ id: 1 }));
     await expectReplaced('null');
   });
 
-  it('waits through a stall of the only worker that is shorter than its own timeout', async () => {
-    // The rate at which the queue drains is known by now.
+  it('succeeds after a stall of the only worker that is shorter than its wait', async () => {
+    // Lets the API measure the rate at which the queue drains.
     await Promise.all(Array.from({ length: 2000 }, () => create()));
     worker.signal('SIGSTOP');
-    const creates: Promise<Answer<Item>>[] = [];
+    const creates: Promise<HttpResponse<Item>>[] = [];
     for (let second = 0; second < 4; second++) {
       creates.push(create());
-      await after(1000);
+      await delay(1000);
     }
     worker.signal('SIGCONT');
     expect((await Promise.all(creates)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   });
 
-  it('that waits long sends its body to Redis once', async () => {
+  it('sends its body to Redis only once however long it waits', async () => {
     worker.signal('SIGSTOP');
     const before = await bytesReceived();
     const creates = Array.from({ length: WAITERS }, () => create({ description: DESCRIPTION }));
-    await after(LOOKED_FOR_AFTER_MS);
+    await delay(LOOKUP_MS);
     expect((await bytesReceived()) - before).toBeLessThan(1.5 * WAITERS * DESCRIPTION.length);
     worker.signal('SIGCONT');
     for (const { status } of await Promise.all(creates)) expect(status).toBe(200);
   });
 
-  it('that was in a queue which Redis has lost is queued again', async () => {
+  it('is queued again if Redis loses the queue', async () => {
     worker.signal('SIGSTOP');
     const name = uniqueWord();
     const creating = create({ name });
@@ -148,10 +150,10 @@ describe('a create', () => {
     expect(await database.models.items.countDocuments({ name })).toBe(1);
   });
 
-  it('is never refused by an API that has just begun to listen', async () => {
+  it('is not refused by an API that has just begun to listen', async () => {
     const port = await freePort();
     const fresh = ServiceProcess.start('api', { ...env, PORT: String(port) });
-    const { status } = await firstAnswer(new ApiClient(`http://127.0.0.1:${String(port)}`));
+    const { status } = await firstResponse(new ApiClient(`http://127.0.0.1:${String(port)}`));
     expect(status).toBe(200);
     await fresh.end('SIGTERM');
   });
@@ -168,7 +170,7 @@ describe('a create', () => {
     worker.signal('SIGCONT');
     const { status, body } = await creating;
     expect([status, body.id, body.price]).toEqual([200, queued.id, 2]);
-    // The same under a key whose job has failed for good.
+    // A job that has failed for good is replaced too.
     const failed = { key: randomUUID(), id: '' };
     worker.signal('SIGSTOP');
     failed.id = (await create({}, { 'Idempotency-Key': failed.key, Prefer: 'respond-async' })).body.id;
@@ -180,12 +182,12 @@ describe('a create', () => {
     expect((await create({ price: 3 }, { 'Idempotency-Key': failed.key })).body.price).toBe(3);
   }
 
-  /** Tries as often as it can until somebody listens. */
-  async function firstAnswer(api: ApiClient): Promise<Answer<Item>> {
+  /** Retries until the API listens. */
+  async function firstResponse(api: ApiClient): Promise<HttpResponse<Item>> {
     for (;;) {
-      const answer = await api.call<Item>('create', validInput()).catch(() => undefined);
-      if (answer !== undefined) return answer;
-      await after(1);
+      const response = await api.call<Item>('create', validInput()).catch(() => undefined);
+      if (response !== undefined) return response;
+      await delay(1);
     }
   }
 

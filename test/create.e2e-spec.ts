@@ -20,7 +20,7 @@ describe('create', () => {
     return data.issues.map(({ path }) => path.join('.'));
   };
 
-  it('answers the complete item', async () => {
+  it('returns the complete item', async () => {
     const input = validInput({
       brandId: 3,
       conditionId: 2,
@@ -64,7 +64,7 @@ describe('create', () => {
     });
   });
 
-  it('stores the fields under their own names, with dates, the request hash and no url', async () => {
+  it('stores the fields under their API names, with dates and the request hash but without the URL', async () => {
     const item = await service.api.create(validInput());
     const stored = await service.database.models.items.collection.findOne({ _id: mongoId(item.id) });
     const { id, url, createdAt, updatedAt, ...fields } = item;
@@ -75,7 +75,7 @@ describe('create', () => {
     expect(url).toMatch(/^https:/);
   });
 
-  it('gives every item the next number and a slug of its own', async () => {
+  it('gives every item the next number and a unique slug', async () => {
     const items = await Promise.all(Array.from({ length: 20 }, () => service.api.create(validInput())));
     expect(new Set(items.map(({ publicId }) => publicId)).size).toBe(20);
     expect(new Set(items.map(({ slug }) => slug)).size).toBe(20);
@@ -96,7 +96,7 @@ describe('create', () => {
     [null, false],
     [false, false],
     [true, true],
-  ])('takes isFeatured %j for %j', async (isFeatured, expected) => {
+  ])('treats isFeatured %j as %j', async (isFeatured, expected) => {
     expect(await service.api.create(validInput({ isFeatured }))).toHaveProperty('isFeatured', expected);
   });
 
@@ -115,7 +115,7 @@ describe('create', () => {
     ['a fraction as a brand', { brandId: 1.5 }],
     ['category 0', { categoryId: '0' }],
     ['the largest category', { categoryId: '9007199254740991' }],
-  ])('takes the limit of %s', async (_limit, change) => {
+  ])('accepts a value at its limit: %s', async (_limit, change) => {
     const item = await service.api.create(validInput(change));
     const { categoryId, ...rest } = change as { categoryId?: string };
     expect(item).toMatchObject(categoryId === undefined ? rest : { categoryId: Number(categoryId) });
@@ -152,7 +152,7 @@ describe('create', () => {
     ['categoryId', { categoryId: '-7' }],
     ['categoryId', { categoryId: '7.0' }],
     ['categoryId', { categoryId: '9007199254740992' }],
-  ])('refuses a wrong %s: %j', async (field, change) => {
+  ])('refuses an invalid %s: %j', async (field, change) => {
     expect(await refusedFields(validInput(change))).toEqual([field]);
   });
 
@@ -163,7 +163,7 @@ describe('create', () => {
     },
   );
 
-  it('reports all issues at once, an unknown category among them', async () => {
+  it('reports all issues at once, including an unknown category', async () => {
     const input = { name: 'ab', description: null, price: -1, categoryId: 'nowhere', stock: 0, images: [], photos: [] };
     expect((await refusedFields(input)).sort()).toEqual(
       [
@@ -181,15 +181,15 @@ describe('create', () => {
     );
   });
 
-  it.each([[null], [[]], ['text'], [1]])('refuses %j, which is no object', async (input) => {
+  it.each([[null], [[]], ['text'], [1]])('refuses %j, which is not an object', async (input) => {
     expect(await refusedFields(input as unknown as object)).toEqual(['']);
   });
 
-  it('takes a category by its slug', async () => {
+  it('accepts the slug of a category', async () => {
     expect(await service.api.create(validInput({ categoryId: 'bicycles' }))).toMatchObject({ categoryId: 7 });
   });
 
-  it('takes unknown brands, conditions and categories', async () => {
+  it('accepts unknown brands, conditions and categories', async () => {
     const unknown = { brandId: 999, conditionId: 999, categoryId: '999' };
     expect(await service.api.create(validInput(unknown))).toMatchObject({
       brandId: 999,
@@ -200,7 +200,7 @@ describe('create', () => {
     });
   });
 
-  it('knows a new brand at once: that one was missing is not remembered', async () => {
+  it('finds a new brand at once, because missing brands are not cached', async () => {
     expect(await service.api.create(validInput({ brandId: 50 }))).toHaveProperty('brandTitle', null);
     await service.database.models.brands.insertMany([{ _id: 50, title: 'Newcomer' }]);
     expect(await service.api.create(validInput({ brandId: 50 }))).toHaveProperty('brandTitle', 'Newcomer');
@@ -214,7 +214,7 @@ describe('create', () => {
     expect(item).not.toHaveProperty('whatever');
   });
 
-  it('answers photos as sent, and none as an empty list', async () => {
+  it('returns photos as sent, or an empty list if there are none', async () => {
     const photos = [{}, null, 'text', [1, [2]], { a: { b: [true, 0.1, 'ж'] } }];
     expect(await service.api.create(validInput({ photos }))).toHaveProperty('photos', photos);
     expect(await service.api.create(validInput())).toHaveProperty('photos', []);
@@ -225,7 +225,7 @@ describe('create', () => {
     ['山地自行车', /^shan-di-zi-xing-che-\d+$/],
     ['🚲🚲🚲', /^item-\d+$/],
     ['x'.repeat(200), /^x{80}-\d+$/],
-  ])('makes the slug of %s', async (name, slug) => {
+  ])('derives a slug from %s', async (name, slug) => {
     expect((await service.api.create(validInput({ name }))).slug).toMatch(slug);
   });
 });

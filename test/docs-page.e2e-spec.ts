@@ -3,19 +3,19 @@ import type { Item } from '@app/contracts';
 import { findChromium } from './support/browser.js';
 import { startService, type Service } from './support/service.js';
 
-/** Not localhost, where Swagger UI would not ask its makers' server to validate the document anyway. */
+/** Not localhost, because Swagger UI never calls its online validator for a document on localhost. */
 const HOST = 'items.test';
 const CREATE = '#operations-items-create';
 
 const executablePath = findChromium();
 const describeInBrowser = executablePath === undefined ? describe.skip : describe;
 
-describeInBrowser('the docs page (skipped where no Chromium is installed: apt-get install chromium)', () => {
+describeInBrowser('the docs page (skipped unless Chromium is installed: apt-get install chromium)', () => {
   let service: Service;
   let browser: Browser;
   let page: Page;
   const requests: string[] = [];
-  const complaints: string[] = [];
+  const consoleMessages: string[] = [];
 
   beforeAll(async () => {
     const args = [`--host-resolver-rules=MAP ${HOST} 127.0.0.1, MAP * ~NOTFOUND`, '--no-sandbox'];
@@ -25,15 +25,15 @@ describeInBrowser('the docs page (skipped where no Chromium is installed: apt-ge
     ]);
     page = await browser.newPage({ viewport: { width: 1280, height: 1600 } });
     page.on('request', (request) => requests.push(request.url()));
-    page.on('console', (message) => complaints.push(`${message.type()} ${message.text()}`));
-    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('console', (message) => consoleMessages.push(`${message.type()} ${message.text()}`));
+    page.on('pageerror', (error) => consoleMessages.push(error.message));
   }, 60_000);
   afterAll(async () => {
     await browser.close();
     await service.stop();
   });
 
-  it('shows the operations, and creates an item when it is tried out', async () => {
+  it('shows the operations, and creates an item with "Try it out"', async () => {
     const origin = service.api.base.replace('127.0.0.1', HOST);
     await page.goto(`${origin}/docs`);
     await page.locator(CREATE).click();
@@ -49,14 +49,14 @@ describeInBrowser('the docs page (skipped where no Chromium is installed: apt-ge
 
     expect(requests.filter((url) => !url.startsWith(`${origin}/`) && !url.startsWith('data:'))).toEqual([]);
     expect(requests).toContain(`${origin}/openapi.json`);
-    expect(complaints).toEqual([]);
+    expect(consoleMessages).toEqual([]);
   }, 60_000);
 });
 
-/** Sends the example of create as it is, and reads the item that is shown. */
+/** Executes the example of create unchanged, and returns the item that the page shows. */
 async function execute(page: Page): Promise<Item> {
   await page.locator(`${CREATE} .execute`).click();
-  const answer = page.locator(`${CREATE} .live-responses-table .response`);
-  expect(await answer.locator('.response-col_status').innerText()).toContain('200');
-  return JSON.parse(await answer.locator('.highlight-code code').first().innerText()) as Item;
+  const response = page.locator(`${CREATE} .live-responses-table .response`);
+  expect(await response.locator('.response-col_status').innerText()).toContain('200');
+  return JSON.parse(await response.locator('.highlight-code code').first().innerText()) as Item;
 }

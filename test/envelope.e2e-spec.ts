@@ -1,18 +1,18 @@
 import type { ErrorBody, InputIssue, Item } from '@app/contracts';
-import type { Answer } from './support/api-client.js';
+import type { HttpResponse } from './support/api-client.js';
 import { expectError } from './support/errors.js';
 import { uniqueWord, validInput } from './support/items.js';
 import { startService, type Service } from './support/service.js';
 
-type Enveloped<Body> = Answer<{ json: Body }>;
+type Enveloped<Body> = HttpResponse<{ json: Body }>;
 
-/** The error inside an envelope, and nothing beside it. */
-function unwrapped({ status, headers, body }: Enveloped<ErrorBody>): Answer<ErrorBody> {
+/** Takes an error out of its envelope. Expects the envelope to hold nothing else. */
+function unwrapped({ status, headers, body }: Enveloped<ErrorBody>): HttpResponse<ErrorBody> {
   expect(Object.keys(body)).toEqual(['json']);
   return { status, headers, body: body.json };
 }
 
-const pathsOf = ({ body }: Answer<ErrorBody>): InputIssue['path'][] =>
+const pathsOf = ({ body }: HttpResponse<ErrorBody>): InputIssue['path'][] =>
   (body.data as { issues: InputIssue[] }).issues.map(({ path }) => path);
 
 describe('an envelope', () => {
@@ -24,14 +24,14 @@ describe('an envelope', () => {
 
   const call = <Body>(operation: string, json: unknown, meta?: unknown): Promise<Enveloped<Body>> =>
     service.api.call(operation, { json, ...(meta === undefined ? {} : { meta }) });
-  const refused = async (operation: string, json: unknown, meta?: unknown): Promise<Answer<ErrorBody>> => {
-    const answer = unwrapped(await call<ErrorBody>(operation, json, meta));
-    expectError(answer, 400, 'BAD_REQUEST');
-    return answer;
+  const refused = async (operation: string, json: unknown, meta?: unknown): Promise<HttpResponse<ErrorBody>> => {
+    const response = unwrapped(await call<ErrorBody>(operation, json, meta));
+    expectError(response, 400, 'BAD_REQUEST');
+    return response;
   };
 
-  describe('is answered in an envelope', () => {
-    it('by each operation', async () => {
+  describe('in a response', () => {
+    it('wraps the result of each operation', async () => {
       const name = uniqueWord();
       const { status, body } = await call<Item>('create', validInput({ name }));
       expect([status, Object.keys(body), body.json.name]).toEqual([200, ['json'], name]);
@@ -42,29 +42,29 @@ describe('an envelope', () => {
       expect(list.headers.get('content-type')).toBe('application/json; charset=utf-8');
     });
 
-    it('also where nothing is asked for', async () => {
+    it('wraps the result for an empty input', async () => {
       const { status, body } = await call<Item[]>('getAll', {});
       expect([status, Array.isArray(body.json)]).toEqual([200, true]);
     });
 
-    it('also where it is an error', async () => {
+    it('wraps an error', async () => {
       expectError(unwrapped(await call<ErrorBody>('getById', { id: 'x' })), 404, 'NOT_FOUND');
       expect(pathsOf(await refused('create', validInput({ name: 'ab', stock: 0 })))).toEqual([['name'], ['stock']]);
       expect(pathsOf(await refused('create', validInput({ categoryId: 'no such slug' })))).toEqual([['categoryId']]);
     });
 
-    it.each([null, [], 'x', 1, true])('also where the input is no object: %j', async (json) => {
+    it.each([null, [], 'x', 1, true])('wraps the error for an input that is not an object: %j', async (json) => {
       for (const operation of ['getAll', 'getById', 'create']) {
         expect(pathsOf(await refused(operation, json))).toEqual([[]]);
       }
     });
 
-    it('whether or not its meta is empty', async () => {
+    it('wraps the result for a request with an empty meta', async () => {
       expect((await call<Item[]>('getAll', {}, [])).status).toBe(200);
     });
   });
 
-  describe('is none, and answered plain,', () => {
+  describe('that is not well-formed', () => {
     it.each([
       ['with another key', { json: { page: 0 }, categoryId: '5' }],
       ['with a key of an object', { json: { page: 0 }, constructor: 1 }],
@@ -73,12 +73,12 @@ describe('an envelope', () => {
       ['with meta alone', { meta: [[1, 'page']] }],
       ['in another case', { JSON: { page: 0 } }],
       ['that is empty', {}],
-    ])('%s', async (_, body) => {
-      const answer = await service.api.call<Item[]>('getAll', body);
-      expect([answer.status, Array.isArray(answer.body)]).toEqual([200, true]);
+    ])('is treated as plain input: %s', async (_, body) => {
+      const response = await service.api.call<Item[]>('getAll', body);
+      expect([response.status, Array.isArray(response.body)]).toEqual([200, true]);
     });
 
-    it('with __proto__', async () => {
+    it('is treated as plain input with __proto__', async () => {
       for (const body of ['{"json":{"page":0},"__proto__":{}}', '{"__proto__":{"json":{"page":0}}}']) {
         const { status } = await service.api.post('/api/orpc/items/getAll', body, {
           'Content-Type': 'application/json',
@@ -87,7 +87,7 @@ describe('an envelope', () => {
       }
     });
 
-    it('in an array', async () => {
+    it('is refused as plain input in an array', async () => {
       expectError(await service.api.call<ErrorBody>('getAll', [{ json: {} }]), 400, 'BAD_REQUEST');
     });
   });
@@ -111,23 +111,23 @@ describe('an envelope', () => {
       ['name', [99, 'name']],
       ['name', ['unheard of', 'name', 'deeper']],
       ['name', [null, 'name']],
-    ])('at the known field %s is refused, naming it: %j', async (field, entry) => {
-      const answer = await refused('create', validInput({ photos: [{ takenAt: '2026-01-01' }] }), [entry]);
-      expect(pathsOf(answer)).toEqual([[field]]);
+    ])('is refused at the known field %s, with its path: %j', async (field, entry) => {
+      const response = await refused('create', validInput({ photos: [{ takenAt: '2026-01-01' }] }), [entry]);
+      expect(pathsOf(response)).toEqual([[field]]);
     });
 
     it.each(['page', 'pageSize', 'search', 'categoryId', 'status', 'userId', 'after'])(
-      'at the absent field %s is refused, naming it',
+      'is refused at the absent field %s, with its path',
       async (field) => {
         expect(pathsOf(await refused('getAll', {}, [[3, field]]))).toEqual([[field]]);
       },
     );
 
-    it('at a field of getById is refused, naming it', async () => {
+    it('is refused at a field of getById, with its path', async () => {
       expect(pathsOf(await refused('getById', { id: 'f'.repeat(24) }, [[0, 'id']]))).toEqual([['id']]);
     });
 
-    it('at several fields is refused, naming all', async () => {
+    it('is refused at several fields, with all their paths', async () => {
       const meta = [
         [0, 'stock'],
         [1, 'name'],
@@ -148,14 +148,14 @@ describe('an envelope', () => {
       [[1, { name: 1 }]],
       [[1, ['name']]],
       [[1, '']],
-    ])('at an unknown field is taken: %j', async (entry) => {
+    ])('is accepted at an unknown field: %j', async (entry) => {
       const { status, body } = await call<Item>('create', validInput({ unknown: '2026-01-01' }), [entry]);
       expect([status, body.json.name]).toEqual([200, validInput()['name']]);
       expect(({} as Record<string, unknown>)['name']).toBeUndefined();
     });
 
     it.each([[[1]], [[]], [1], [null], ['name'], [{ 1: 'name' }]])(
-      'at no field is refused for the input as a whole: %j',
+      'is refused with an empty path if it names no field: %j',
       async (entry) => {
         for (const operation of ['getAll', 'getById', 'create']) {
           expect(pathsOf(await refused(operation, validInput({ id: 'x' }), [entry]))).toEqual([[]]);
@@ -163,7 +163,7 @@ describe('an envelope', () => {
       },
     );
 
-    it('leaves an input that is no object refused', async () => {
+    it('is refused with an empty path for an input that is not an object', async () => {
       expect(
         pathsOf(
           await refused(
@@ -178,7 +178,7 @@ describe('an envelope', () => {
       ).toEqual([[]]);
     });
 
-    it('fourteen thousand times is answered soon', async () => {
+    it('is handled quickly even if it does so 14,000 times', async () => {
       const json = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`k${String(index)}`, 0]));
       const meta = Array.from({ length: 14_000 }, () => [0, 'x']);
       const startedAt = Date.now();
@@ -187,14 +187,14 @@ describe('an envelope', () => {
     });
   });
 
-  describe('that cannot be read is answered plain', () => {
+  describe('that cannot be read', () => {
     it.each([
       [400, 'BAD_REQUEST', '{"json":{}', 'application/json'],
       [413, 'PAYLOAD_TOO_LARGE', `{"json":{"search":"${'x'.repeat(1_048_576)}"}}`, 'application/json'],
       [415, 'UNSUPPORTED_MEDIA_TYPE', '{"json":{}}', 'text/plain'],
-    ])('%i', async (status, code, body, type) => {
-      const answer = await service.api.post<ErrorBody>('/api/orpc/items/getAll', body, { 'Content-Type': type });
-      expectError(answer, status, code);
+    ])('gets a plain error: %i', async (status, code, body, type) => {
+      const response = await service.api.post<ErrorBody>('/api/orpc/items/getAll', body, { 'Content-Type': type });
+      expectError(response, status, code);
     });
   });
 });
@@ -206,15 +206,15 @@ describe('an empty body without a content type', () => {
   });
   afterAll(() => service.stop());
 
-  const send = (operation: string): Promise<Answer<ErrorBody>> =>
+  const send = (operation: string): Promise<HttpResponse<ErrorBody>> =>
     service.api.post(`/api/orpc/items/${operation}`, null);
 
-  it('is the empty input of getAll, answered plain', async () => {
+  it('is an empty input of getAll and gets a plain response', async () => {
     const { status, body } = await send('getAll');
     expect([status, body]).toEqual([200, []]);
   });
 
-  it('misses the fields of the other operations', async () => {
+  it('is refused by the other operations for its missing fields', async () => {
     const byId = await send('getById');
     expectError(byId, 400, 'BAD_REQUEST');
     expect(pathsOf(byId)).toEqual([['id']]);

@@ -3,7 +3,7 @@ import { freshEnvironment } from './support/service.js';
 
 jest.setTimeout(20_000);
 
-describe('a process with a bad environment', () => {
+describe('a process with an invalid environment', () => {
   afterEach(async () => {
     await killProcesses();
   });
@@ -22,7 +22,7 @@ describe('a process with a bad environment', () => {
     ['api', 'CORS_ORIGINS', 'https://secret.example/path'],
     ['api', 'TRUST_PROXY', 'secret.example'],
     ['api', 'IDEMPOTENCY_SECRET', 'a secret that is too short'],
-  ] as const)('exits 1, %s with %s=%j, in one line without the value', async (name, variable, value) => {
+  ] as const)('exits with code 1 and one line without the value: %s with %s=%j', async (name, variable, value) => {
     const process = ServiceProcess.start(name, { ...freshEnvironment(), [variable]: value });
     expect(await process.end()).toMatchObject({ code: 1 });
     expect(process.stderr).toMatch(new RegExp(`^${variable} is (missing|not valid): it must be [^\\n]+\\n$`));
@@ -30,7 +30,7 @@ describe('a process with a bad environment', () => {
     expect(process.log).toEqual([]);
   });
 
-  it('exits 1 when its port is taken', async () => {
+  it('exits with code 1 when its port is taken', async () => {
     const { port } = new URL(process.env['REDIS_URL'] ?? '');
     const api = ServiceProcess.start('api', { ...freshEnvironment(), PORT: port });
     expect(await api.end()).toMatchObject({ code: 1 });

@@ -1,5 +1,5 @@
 import type { ErrorBody, InputIssue, Item } from '@app/contracts';
-import type { Answer, ApiClient } from './support/api-client.js';
+import type { ApiClient, HttpResponse } from './support/api-client.js';
 import { expectError } from './support/errors.js';
 import { validInput } from './support/items.js';
 import { startService, type Service } from './support/service.js';
@@ -22,7 +22,7 @@ describe('errors', () => {
     body: NonNullable<RequestInit['body']>,
     headers: Record<string, string> = JSON_TYPE,
     path = `${ITEMS}/getAll`,
-  ): Promise<Answer<ErrorBody>> => api.post(path, body, headers);
+  ): Promise<HttpResponse<ErrorBody>> => api.post(path, body, headers);
 
   describe('400', () => {
     it.each([
@@ -37,11 +37,11 @@ describe('errors', () => {
       '[1,]',
       'NaN',
       '\u0000',
-    ])('answers malformed JSON: %j', async (body) => {
-      const answer = await post(body);
-      expectError(answer, 400, 'BAD_REQUEST');
-      expect(answer.body.message).toBe('The body is not valid JSON in UTF-8');
-      expect(answer.body.data).toBeUndefined();
+    ])('refuses malformed JSON: %j', async (body) => {
+      const response = await post(body);
+      expectError(response, 400, 'BAD_REQUEST');
+      expect(response.body.message).toBe('The body is not valid JSON in UTF-8');
+      expect(response.body.data).toBeUndefined();
     });
 
     it.each([
@@ -51,26 +51,26 @@ describe('errors', () => {
       ['an encoded surrogate', '7b2273656172636822 3a 22 eda080 22 7d'],
       ['a sequence cut off by the end', '7b2273656172636822 3a 22 22 7d f09f'],
       ['UTF-16', 'fffe7b007d00'],
-    ])('answers bad UTF-8: %s', async (_, hex) => {
-      const answer = await post(Buffer.from(hex.replaceAll(' ', ''), 'hex'));
-      expectError(answer, 400, 'BAD_REQUEST');
-      expect(answer.body.message).toBe('The body is not valid JSON in UTF-8');
+    ])('refuses invalid UTF-8: %s', async (_, hex) => {
+      const response = await post(Buffer.from(hex.replaceAll(' ', ''), 'hex'));
+      expectError(response, 400, 'BAD_REQUEST');
+      expect(response.body.message).toBe('The body is not valid JSON in UTF-8');
     });
 
-    it('passes over one byte order mark, not over two', async () => {
+    it('ignores one byte order mark, but not two', async () => {
       expect((await post('\ufeff{}')).status).toBe(200);
       expectError(await post('\ufeff\ufeff{}'), 400, 'BAD_REQUEST');
     });
 
-    it.each(['null', '[]', '"{}"', '1', 'true', '[{}]'])('answers a body that is no object: %s', async (body) => {
+    it.each(['null', '[]', '"{}"', '1', 'true', '[{}]'])('refuses a body that is not an object: %s', async (body) => {
       for (const path of OPERATIONS) {
-        const answer = await post(body, JSON_TYPE, path);
-        expectError(answer, 400, 'BAD_REQUEST');
-        expect(issuesOf(answer)).toEqual([{ path: [], message: expect.any(String) as string }]);
+        const response = await post(body, JSON_TYPE, path);
+        expectError(response, 400, 'BAD_REQUEST');
+        expect(issuesOf(response)).toEqual([{ path: [], message: expect.any(String) as string }]);
       }
     });
 
-    it('reports all issues of a body at once, each with its path and what is wrong', async () => {
+    it('reports all issues of a body at once, each with its path and a message', async () => {
       const wrong = {
         name: 'ab',
         description: 5,
@@ -82,10 +82,10 @@ describe('errors', () => {
         images: [],
         photos: [1, 2, 3, 4, 5, 6],
       };
-      const answer = await api.call<ErrorBody>('create', wrong);
-      expectError(answer, 400, 'BAD_REQUEST');
-      expect(answer.body.message).toBe('Input validation failed');
-      const issues = issuesOf(answer);
+      const response = await api.call<ErrorBody>('create', wrong);
+      expectError(response, 400, 'BAD_REQUEST');
+      expect(response.body.message).toBe('Input validation failed');
+      const issues = issuesOf(response);
       expect(issues.map(({ path }) => path).sort()).toEqual(
         [...Object.keys(wrong), 'conditionId'].sort().map((f) => [f]),
       );
@@ -93,9 +93,9 @@ describe('errors', () => {
       expect(issues.filter(({ message }) => message.length < 10)).toEqual([]);
     });
 
-    it('names the element of an array that is wrong', async () => {
-      const answer = await api.call<ErrorBody>('create', validInput({ images: ['a', 1, null] }));
-      expect(issuesOf(answer).map(({ path }) => path)).toEqual([
+    it('reports the path of each invalid element of an array', async () => {
+      const response = await api.call<ErrorBody>('create', validInput({ images: ['a', 1, null] }));
+      expect(issuesOf(response).map(({ path }) => path)).toEqual([
         ['images', 1],
         ['images', 2],
       ]);
@@ -113,10 +113,10 @@ describe('errors', () => {
       [{ search: ['x'] }, 'search'],
       [{ categoryId: 7 }, 'categoryId'],
       [{ userId: {} }, 'userId'],
-    ])('never coerces %j of a list', async (input, field) => {
-      const answer = await api.call<ErrorBody>('getAll', input);
-      expectError(answer, 400, 'BAD_REQUEST');
-      expect(issuesOf(answer).map(({ path }) => path)).toEqual([[field]]);
+    ])('refuses %j in getAll without coercing it', async (input, field) => {
+      const response = await api.call<ErrorBody>('getAll', input);
+      expectError(response, 400, 'BAD_REQUEST');
+      expect(issuesOf(response).map(({ path }) => path)).toEqual([[field]]);
     });
   });
 
@@ -138,19 +138,19 @@ describe('errors', () => {
       '/__proto__',
       '/constructor',
       '/%',
-    ])('answers the unknown path %s, whatever the method', async (path) => {
+    ])('refuses the unknown path %s, whatever the method', async (path) => {
       for (const method of ['POST', 'GET', 'OPTIONS', 'DELETE']) {
-        const answer = await api.request<ErrorBody>(path, { method });
-        expectError(answer, 404, 'NOT_FOUND');
-        expect(answer.headers.get('allow')).toBeNull();
+        const response = await api.request<ErrorBody>(path, { method });
+        expectError(response, 404, 'NOT_FOUND');
+        expect(response.headers.get('allow')).toBeNull();
       }
     });
 
-    it('answers an unknown path plain, whatever form the body has', async () => {
+    it('refuses an unknown path with a plain error, even for an enveloped body', async () => {
       expectError(await post('{"json":{}}', JSON_TYPE, '/api/orpc/items/update'), 404, 'NOT_FOUND');
     });
 
-    it('answers an item that does not exist', async () => {
+    it('is the status for an item that does not exist', async () => {
       expectError(await api.call<ErrorBody>('getById', { id: 'f'.repeat(24) }), 404, 'NOT_FOUND');
     });
   });
@@ -159,29 +159,29 @@ describe('errors', () => {
     const others = (known: string[]): string[] =>
       ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((method) => !known.includes(method));
 
-    it.each(OPERATIONS)('answers other methods of %s and names the right one', async (path) => {
+    it.each(OPERATIONS)('refuses other methods of %s and lists the allowed ones', async (path) => {
       for (const method of others(['POST'])) {
-        const answer = await api.request<ErrorBody>(path, { method });
-        expectError(answer, 405, 'METHOD_NOT_SUPPORTED');
-        expect(answer.headers.get('allow')).toBe('POST, OPTIONS');
+        const response = await api.request<ErrorBody>(path, { method });
+        expectError(response, 405, 'METHOD_NOT_SUPPORTED');
+        expect(response.headers.get('allow')).toBe('POST, OPTIONS');
       }
     });
 
-    it.each(HEALTH)('answers other methods of %s and names the right ones', async (path) => {
+    it.each(HEALTH)('refuses other methods of the health check %s and lists the allowed ones', async (path) => {
       for (const method of others(['GET'])) {
-        const answer = await api.request<ErrorBody>(path, { method });
-        expectError(answer, 405, 'METHOD_NOT_SUPPORTED');
-        expect(answer.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
+        const response = await api.request<ErrorBody>(path, { method });
+        expectError(response, 405, 'METHOD_NOT_SUPPORTED');
+        expect(response.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
       }
     });
 
-    it('answers HEAD with the headers alone', async () => {
+    it('responds to HEAD with headers only', async () => {
       const { status, headers, body } = await api.request(`${ITEMS}/getAll`, { method: 'HEAD' });
       expect([status, headers.get('allow'), body]).toEqual([405, 'POST, OPTIONS', undefined]);
       expect((await api.request('/health/live', { method: 'HEAD' })).status).toBe(200);
     });
 
-    it.each([...OPERATIONS, ...HEALTH])('answers OPTIONS of %s with 204 and Allow', async (path) => {
+    it.each([...OPERATIONS, ...HEALTH])('responds to OPTIONS of %s with 204 and Allow', async (path) => {
       const { status, headers, body } = await api.request(path, { method: 'OPTIONS' });
       expect([status, body]).toEqual([204, undefined]);
       expect(headers.get('allow')).toMatch(/^(POST|GET, HEAD), OPTIONS$/);
@@ -202,26 +202,26 @@ describe('errors', () => {
       ['application/json, text/plain'],
       ['json'],
       ['*/*'],
-    ])('answers the content type %s', async (type) => {
+    ])('refuses the content type %s', async (type) => {
       expectError(await post('{}', { 'Content-Type': type }), 415, 'UNSUPPORTED_MEDIA_TYPE');
     });
 
-    it('answers a form with a file, as an oRPC client sends it', async () => {
+    it('refuses a form with a file, as an oRPC client sends it', async () => {
       const form = new FormData();
       form.set('data', '{"json":{},"meta":[],"maps":[]}');
       form.set('0', new Blob(['x']), 'x.txt');
       expectError(await post(form, {}), 415, 'UNSUPPORTED_MEDIA_TYPE');
     });
 
-    it('answers a body without a content type', async () => {
+    it('refuses a body without a content type', async () => {
       expectError(await post(Buffer.from('{}'), {}), 415, 'UNSUPPORTED_MEDIA_TYPE');
     });
 
     it.each(['gzip', 'br', 'deflate', 'identity, gzip', 'x-unknown'])(
-      'answers the content encoding %s',
+      'refuses the content encoding %s',
       async (coding) => {
-        const answer = await post('{}', { ...JSON_TYPE, 'Content-Encoding': coding });
-        expectError(answer, 415, 'UNSUPPORTED_MEDIA_TYPE');
+        const response = await post('{}', { ...JSON_TYPE, 'Content-Encoding': coding });
+        expectError(response, 415, 'UNSUPPORTED_MEDIA_TYPE');
       },
     );
 
@@ -233,7 +233,7 @@ describe('errors', () => {
       'application/json; profile=x; charset=utf-8',
       'application/json; version=2',
       'application/json;',
-    ])('takes %s', async (type) => {
+    ])('accepts %s', async (type) => {
       expect((await post('{}', { 'Content-Type': type })).status).toBe(200);
       expect((await post('{}', { 'Content-Type': type, 'Content-Encoding': 'Identity' })).status).toBe(200);
     });
@@ -248,36 +248,36 @@ describe('errors', () => {
       ['413 before 400', 413, 'POST', `${ITEMS}/getAll`, 'application/json', oversize],
       ['400', 400, 'POST', `${ITEMS}/getAll`, 'application/json', ' '],
     ])('is %s', async (_, status, method, path, type, body) => {
-      const answer = await api.request<ErrorBody>(path, { method, body, headers: { 'Content-Type': type } });
-      expect(answer.body.status).toBe(status);
-      expect(answer.status).toBe(status);
+      const response = await api.request<ErrorBody>(path, { method, body, headers: { 'Content-Type': type } });
+      expect(response.body.status).toBe(status);
+      expect(response.status).toBe(status);
     });
   });
 
   describe('X-Request-Id', () => {
-    const MADE = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+    const GENERATED = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
     const idFor = async (given: string, body = '{}'): Promise<string | null> =>
       (await post(body, { ...JSON_TYPE, 'X-Request-Id': given })).headers.get('x-request-id');
 
-    it.each(['a', '7e8f-1', 'A.b:c+d/e=f@g_h', 'x'.repeat(128)])('is the sane one of the caller: %s', async (given) => {
+    it.each(['a', '7e8f-1', 'A.b:c+d/e=f@g_h', 'x'.repeat(128)])('is taken from the request: %s', async (given) => {
       expect(await idFor(given)).toBe(given);
       expect(await idFor(given, '{')).toBe(given);
     });
 
     it.each(['', 'x'.repeat(129), 'a b', 'a,b', '<script>', '"x"', 'ü', '${jndi}', 'a\tb'])(
-      'is made where that of the caller is not sane: %j',
+      'is generated if that of the request is invalid: %j',
       async (given) => {
-        expect(await idFor(given)).toMatch(MADE);
-        expect(await idFor(given, '{')).toMatch(MADE);
+        expect(await idFor(given)).toMatch(GENERATED);
+        expect(await idFor(given, '{')).toMatch(GENERATED);
       },
     );
 
-    it('is made, and another each time, where there is none', async () => {
+    it('is generated for each request that has none', async () => {
       const ids = await Promise.all(
         ['{}', '{', '{}'].map(async (body) => (await post(body)).headers.get('x-request-id')),
       );
       expect(new Set(ids).size).toBe(3);
-      expect(ids.filter((id) => !MADE.test(id ?? ''))).toEqual([]);
+      expect(ids.filter((id) => !GENERATED.test(id ?? ''))).toEqual([]);
     });
   });
 
@@ -287,15 +287,15 @@ describe('errors', () => {
     expect([status, body]).toEqual([200, []]);
   });
 
-  it('names no software in any header', async () => {
-    for (const answer of [await post('{}'), await post('{'), await api.request<ErrorBody>('/x', {})]) {
-      expect(answer.headers.get('x-powered-by')).toBeNull();
-      expect(answer.headers.get('server')).toBeNull();
-      expect(answer.headers.get('etag')).toBeNull();
+  it('does not reveal its software in any header', async () => {
+    for (const response of [await post('{}'), await post('{'), await api.request<ErrorBody>('/x', {})]) {
+      expect(response.headers.get('x-powered-by')).toBeNull();
+      expect(response.headers.get('server')).toBeNull();
+      expect(response.headers.get('etag')).toBeNull();
     }
   });
 });
 
-function issuesOf({ body }: Answer<ErrorBody>): InputIssue[] {
+function issuesOf({ body }: HttpResponse<ErrorBody>): InputIssue[] {
   return (body.data as { issues: InputIssue[] }).issues;
 }

@@ -1,5 +1,5 @@
 import type { ErrorBody, InputIssue, Item } from '@app/contracts';
-import type { Answer } from './support/api-client.js';
+import type { HttpResponse } from './support/api-client.js';
 import { expectError } from './support/errors.js';
 import { validInput } from './support/items.js';
 import { startService, type Service } from './support/service.js';
@@ -11,33 +11,33 @@ describe('a value', () => {
   });
   afterAll(() => service.stop());
 
-  /** A create whose `field` is these characters of JSON, and not what a client's JSON.stringify makes of them. */
-  const create = (field: string, json: string): Promise<Answer<unknown>> =>
+  /** Sends a create with raw JSON as the value of `field`, because JSON.stringify would normalize it. */
+  const create = (field: string, json: string): Promise<HttpResponse<unknown>> =>
     post(
       'create',
       JSON.stringify(validInput({ [field]: '<here>' })).replace('"<here>"', () => json),
     );
-  const post = (operation: string, body: string): Promise<Answer<unknown>> =>
+  const post = (operation: string, body: string): Promise<HttpResponse<unknown>> =>
     service.api.post(`/api/orpc/items/${operation}`, body, { 'Content-Type': 'application/json' });
 
   const created = async (field: string, json: string): Promise<Item> => {
-    const answer = (await create(field, json)) as Answer<Item>;
-    expect([answer.status, answer.body]).toEqual([
+    const response = (await create(field, json)) as HttpResponse<Item>;
+    expect([response.status, response.body]).toEqual([
       200,
       expect.objectContaining({ name: expect.any(String) as string }),
     ]);
-    const stored = await service.api.call<Item>('getById', { id: answer.body.id });
-    expect(JSON.stringify(stored.body)).toBe(JSON.stringify(answer.body));
-    return answer.body;
+    const stored = await service.api.call<Item>('getById', { id: response.body.id });
+    expect(JSON.stringify(stored.body)).toBe(JSON.stringify(response.body));
+    return response.body;
   };
-  const refused = async (answering: Promise<Answer<unknown>>): Promise<InputIssue[]> => {
-    const answer = (await answering) as Answer<ErrorBody>;
-    expectError(answer, 400, 'BAD_REQUEST');
-    expect(JSON.stringify(answer.body).isWellFormed()).toBe(true);
-    return (answer.body.data as { issues: InputIssue[] }).issues;
+  const refused = async (request: Promise<HttpResponse<unknown>>): Promise<InputIssue[]> => {
+    const response = (await request) as HttpResponse<ErrorBody>;
+    expectError(response, 400, 'BAD_REQUEST');
+    expect(JSON.stringify(response.body).isWellFormed()).toBe(true);
+    return (response.body.data as { issues: InputIssue[] }).issues;
   };
-  const pathsOf = async (answering: Promise<Answer<unknown>>): Promise<InputIssue['path'][]> =>
-    (await refused(answering)).map(({ path }) => path);
+  const pathsOf = async (request: Promise<HttpResponse<unknown>>): Promise<InputIssue['path'][]> =>
+    (await refused(request)).map(({ path }) => path);
 
   describe('that is a number', () => {
     const TOO_LARGE = [
@@ -53,7 +53,7 @@ describe('a value', () => {
       `${'9'.repeat(400)}.5`,
     ];
 
-    it.each(TOO_LARGE)('and too large to keep is refused, naming the field: %s', async (json) => {
+    it.each(TOO_LARGE)('is refused with its path if it is too large to be exact: %s', async (json) => {
       for (const field of ['brandId', 'conditionId', 'stock', 'price']) {
         const [issue, ...more] = await refused(create(field, json));
         expect([issue?.path, more]).toEqual([[field], []]);
@@ -61,16 +61,16 @@ describe('a value', () => {
       }
     });
 
-    it.each(TOO_LARGE)('and too large to keep is refused in photos, with its place: %s', async (json) => {
+    it.each(TOO_LARGE)('is refused with its path in photos if it is too large to be exact: %s', async (json) => {
       expect(await pathsOf(create('photos', `[{},{"a":[0,{"b":${json}}]}]`))).toEqual([['photos', 1, 'a', 1, 'b']]);
       expect(await pathsOf(create('photos', `[${json}]`))).toEqual([['photos', 0]]);
     });
 
-    it.each(TOO_LARGE)('and too large to keep is ignored at an unknown key: %s', async (json) => {
+    it.each(TOO_LARGE)('is ignored at an unknown key if it is too large to be exact: %s', async (json) => {
       expect(await created('unknown', json)).not.toHaveProperty('unknown');
     });
 
-    it('and too large to keep is refused in a list', async () => {
+    it('is refused by getAll if it is too large to be exact', async () => {
       expect(await pathsOf(post('getAll', '{"page":9007199254740993,"pageSize":1e400}'))).toEqual([
         ['page'],
         ['pageSize'],
@@ -81,7 +81,7 @@ describe('a value', () => {
     });
 
     it.each(['9007199254740991', '-9007199254740991', '0', '-1', '1.5', '0.1', '1e3', '2147483648', '1e308', '5e-324'])(
-      'is kept: %s',
+      'is stored exactly: %s',
       async (json) => {
         expect((await created('brandId', json)).brandId).toBe(Number(json));
         expect((await created('photos', `[${json},{"a":${json}}]`)).photos).toEqual([
@@ -91,23 +91,23 @@ describe('a value', () => {
       },
     );
 
-    it('not written as a whole number is kept as it reads', async () => {
+    it('is stored as JSON.parse reads it if it is not written as an integer', async () => {
       const photos = '[1e20,12345678901234567890.0,0.30000000000000004,1.7976931348623157e308]';
       expect((await created('photos', photos)).photos).toEqual(JSON.parse(photos));
     });
 
-    it('is minus zero is kept as zero, as JSON.stringify writes it', async () => {
+    it('is stored as zero if it is minus zero, as JSON.stringify writes it', async () => {
       expect((await created('brandId', '-0')).brandId).toBe(0);
       expect((await created('price', '-0.0')).price).toBe(0);
     });
 
-    it('is whole, however it is written, may be a stock', async () => {
+    it('is accepted as a stock if it is an integer, however it is written', async () => {
       expect((await created('stock', '1e2')).stock).toBe(100);
       expect((await created('stock', '2.0')).stock).toBe(2);
       expect(await pathsOf(create('stock', '1e20'))).toEqual([['stock']]);
     });
 
-    it('is text in a string, with any digits', async () => {
+    it('is text within a string, whatever its digits', async () => {
       const text = '9007199254740993 \\" 12345678901234567890 \\\\';
       const { name, photos } = await created('name', `"${text}"`).then(async ({ name }) => ({
         name,
@@ -121,7 +121,7 @@ describe('a value', () => {
   describe('that is text', () => {
     const LONE = ['"\\ud800abc"', '"abcdefghijk\\udfff"', '"abc\\udc00\\ud800abcdef"'];
 
-    it.each(LONE)('with a lone surrogate is refused, naming the field: %s', async (json) => {
+    it.each(LONE)('is refused with its path if it has a lone surrogate: %s', async (json) => {
       for (const field of ['name', 'description', 'categoryId']) {
         expect((await pathsOf(create(field, json)))[0]).toEqual([field]);
       }
@@ -132,12 +132,12 @@ describe('a value', () => {
       }
     });
 
-    it('with a lone surrogate is ignored at an unknown key, and as one', async () => {
+    it('is ignored at an unknown key, and as one, if it has a lone surrogate', async () => {
       expect(await created('unknown', '"\\ud800"')).not.toHaveProperty('unknown');
       expect((await post('getAll', '{"\\ud800":1}')).status).toBe(200);
     });
 
-    it('beyond the BMP, or of any kind, is kept', async () => {
+    it('is stored with any characters, including those beyond the BMP', async () => {
       const text = '🚲👩‍👩‍👧 é é ﷺ \u0000\u0001\u2028\uFFFF\u202E "\\/';
       const { id } = await service.api.create(
         validInput({
@@ -155,7 +155,7 @@ describe('a value', () => {
     it.each([
       ['name', 3],
       ['description', 10],
-    ])('is as long as it has code points: %s', async (field, min) => {
+    ])('is measured in code points: %s', async (field, min) => {
       expect(await pathsOf(create(field, `"${'🚲'.repeat(min - 1)}"`))).toEqual([[field]]);
       expect(await created(field, `"${'🚲'.repeat(min)}"`)).toMatchObject({ [field]: '🚲'.repeat(min) });
       expect(await pathsOf(create(field, `"${'x'.repeat(min - 1)}"`))).toEqual([[field]]);
@@ -195,12 +195,12 @@ describe('a value', () => {
       ['{"buffer":{"type":"Buffer","data":[1]}}'],
       ['"2026-01-01T00:00:00.000Z"'],
       ['"ffffffffffffffffffffffff"'],
-    ])('is answered as it was sent, at once and later: %s', async (json) => {
+    ])('is returned as sent by create and by getById: %s', async (json) => {
       const { photos } = await created('photos', `[${json},{"in":[${json}]}]`);
       expect(JSON.stringify(photos)).toBe(JSON.stringify(JSON.parse(`[${json},{"in":[${json}]}]`)));
     });
 
-    it('may be nested 32 deep, the array counted', async () => {
+    it('may be nested 32 levels deep, including the array of photos', async () => {
       const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
       expect(JSON.stringify((await created('photos', nested(32))).photos)).toBe(nested(32));
       const [issue, ...more] = await refused(create('photos', nested(33)));
@@ -210,7 +210,7 @@ describe('a value', () => {
       expect(await refused(create('photos', `[${objects}]`))).toHaveLength(1);
     });
 
-    it('may be nested however deep where it is ignored', async () => {
+    it('may be nested to any depth at an unknown key', async () => {
       expect(await created('unknown', '['.repeat(15_000) + ']'.repeat(15_000))).not.toHaveProperty('unknown');
     });
 
@@ -222,7 +222,7 @@ describe('a value', () => {
       ['{"a":{"\\u0000":1}}', ['a', '\0']],
       ['{"\\ud800":1}', ['\ufffd']],
       ['[[{"a\\udfffb":{}}]]', [0, 0, 'a\ufffdb']],
-    ])('cannot stand at a key that cannot be stored: %s', async (json, path) => {
+    ])('is refused at a key that cannot be stored: %s', async (json, path) => {
       expect(await pathsOf(create('photos', `[1,${json}]`))).toEqual([['photos', 1, ...path]]);
     });
 
@@ -230,11 +230,11 @@ describe('a value', () => {
       '{"$ref":"other.items","$id":1}',
       '{"x":1,"$db":"other","$id":{},"$ref":"."}',
       '{"$ref":"items","$id":1,"__proto__":{}}',
-    ])('cannot be a reference that MongoDB would change: %s', async (json) => {
+    ])('is refused as a reference that MongoDB would change: %s', async (json) => {
       expect(await pathsOf(create('photos', `[1,[${json}]]`))).toEqual([['photos', 1, 0]]);
     });
 
-    it('is refused for all its reasons at once', async () => {
+    it('is refused with all issues at once', async () => {
       const paths = await pathsOf(create('photos', '[1e400,"\\ud800",{"_bsontype":1,"\\u0000":2,"a":1e400}]'));
       expect(paths).toEqual([
         ['photos', 0],
@@ -246,7 +246,7 @@ describe('a value', () => {
     });
   });
 
-  it('that comes twice counts as it comes last', async () => {
+  it('is the last one if its key is repeated', async () => {
     expect((await created('brandId', '1,"brandId":2')).brandId).toBe(2);
     expect((await created('brandId', '1e400,"brandId":2')).brandId).toBe(2);
     expect((await created('photos', '[{"a":1,"a":2}]')).photos).toEqual([{ a: 2 }]);
@@ -266,7 +266,7 @@ describe('a value', () => {
       ['a long wrong key', 'photos', `[{"${'x'.repeat(900_000)}\\u0000":0}]`],
       ['too deep in many places', 'photos', `[[${numbered(450, () => '['.repeat(40) + ']'.repeat(40))}]]`],
       ['a long text where none belongs', 'stock', `"${'x'.repeat(900_000)}"`],
-    ])('is refused with a small answer, soon: %s', async (_, field, json) => {
+    ])('is refused quickly and with a small response: %s', async (_, field, json) => {
       const startedAt = Date.now();
       const { status, headers } = await create(field, json);
       expect(status).toBe(400);

@@ -4,13 +4,13 @@ import { validInput } from './support/items.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
 import { freshEnvironment, openDatabase } from './support/service.js';
 
-/** A body may take 25 ms of a process; other processes and slow machines make it look like more, not like ten times as much. */
+/** A body may block a process for 25 ms. Ten times that leaves room for slow or busy machines. */
 const MAX_BLOCKED_MS = 250;
-const TIMES = 5;
-/** A body, and an item: what they hold beside this is less than the rest. */
+const RUNS = 5;
+/** The limits of a body and of an item, less room for the other fields. */
 const [LARGEST_BODY, LARGEST_ITEM] = [1_048_576 - 1000, 65_536 - 1000];
 
-/** As many of the characters as fit, between two brackets. */
+/** Returns `unit`, repeated as often as `bytes` allow, between `open` and `close`. */
 const filled = (open: string, unit: string, close: string, bytes: number): string =>
   `${open}${unit.repeat(Math.floor((bytes - open.length) / Buffer.byteLength(unit))).replace(/,$/, '')}${close}`;
 const keys = (bytes: number): string =>
@@ -78,7 +78,7 @@ describe('a body that is expensive to read', () => {
     database = await openDatabase(env);
     await new SchemaRepository(database).createIndexes();
     processes = (['api', 'worker'] as const).map((name) => ServiceProcess.start(name, { ...env, LOG_LEVEL: 'info' }));
-    await Promise.all(processes.map((process) => process.becomes('ready')));
+    await Promise.all(processes.map((process) => process.waitForStatus('ready')));
     client = (await processes[0]?.client()) as ApiClient;
   });
   afterAll(async () => {
@@ -87,8 +87,8 @@ describe('a body that is expensive to read', () => {
     await endProcesses();
   });
 
-  /** The longest that each process did nothing else since this was last asked, in ms. */
-  const blocked = (): Promise<number[]> =>
+  /** Returns the longest event loop delay of each process since the last call, in ms. */
+  const longestDelays = (): Promise<number[]> =>
     Promise.all(
       processes.map(async (process) => {
         const { base } = await process.client();
@@ -102,16 +102,16 @@ describe('a body that is expensive to read', () => {
     ['of an item that is too large', TOO_LARGE],
     ['that is refused, or largely ignored', REFUSED_OR_IGNORED],
   ])('%s', (_which, bodies) => {
-    it.each(bodies)('holds up nobody else: %s of %s', async (_what, operation, body, expected) => {
-      const times: number[] = [];
-      for (let time = 0; time < TIMES; time++) {
-        await blocked();
+    it.each(bodies)('does not block other requests: %s of %s', async (_what, operation, body, expected) => {
+      const delays: number[] = [];
+      for (let run = 0; run < RUNS; run++) {
+        await longestDelays();
         const headers = { 'Content-Type': 'application/json' };
         const { status } = await client.post(`/api/orpc/items/${operation}`, body, headers);
         expect(expected).toContain(status);
-        times.push(Math.max(...(await blocked())));
+        delays.push(Math.max(...(await longestDelays())));
       }
-      expect(times.sort((a, b) => a - b)[Math.floor(TIMES / 2)]).toBeLessThan(MAX_BLOCKED_MS);
+      expect(delays.sort((a, b) => a - b)[Math.floor(RUNS / 2)]).toBeLessThan(MAX_BLOCKED_MS);
     });
   });
 });

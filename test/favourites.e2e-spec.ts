@@ -1,9 +1,9 @@
 import { newMongoId, mongoId } from '@app/database';
-import { favour, record, store } from './support/items.js';
+import { addFavourites, record, store } from './support/items.js';
 import { startService, type Service } from './support/service.js';
 import { walk } from './support/walk.js';
 
-// Thousands of favourites are stored.
+// The tests store thousands of favourites.
 jest.setTimeout(30_000);
 
 describe("getAll of a user's favourites", () => {
@@ -16,16 +16,16 @@ describe("getAll of a user's favourites", () => {
   const publicIds = async (input: object): Promise<number[]> =>
     (await service.api.getAll(input)).map(({ publicId }) => publicId);
 
-  it('answers only theirs, the most recently favourited first', async () => {
+  it("returns only that user's favourites, the most recently added first", async () => {
     const [a, b, c] = await store(service.database, record(), record(), record());
-    await favour(service.database, 'ann', [b, a]);
-    await favour(service.database, 'bob', [c]);
+    await addFavourites(service.database, 'ann', [b, a]);
+    await addFavourites(service.database, 'bob', [c]);
     expect(await publicIds({ userId: 'ann' })).toEqual([a.publicId, b.publicId]);
     expect(await publicIds({ userId: 'nobody' })).toEqual([]);
     expect(await publicIds({ userId: '' })).toEqual([]);
   });
 
-  it('orders those of the same moment by item, descending', async () => {
+  it('orders favourites added at the same time by item id, descending', async () => {
     const stored = await store(service.database, record(), record(), record());
     const createdAt = new Date();
     await service.database.models.favourites.insertMany(
@@ -40,7 +40,7 @@ describe("getAll of a user's favourites", () => {
     );
   });
 
-  it('applies the other filters', async () => {
+  it('applies the other filters to favourites', async () => {
     const [sold, blue, hidden, other] = await store(
       service.database,
       record({ status: 'sold' }),
@@ -48,25 +48,25 @@ describe("getAll of a user's favourites", () => {
       record({ isVisible: false }),
       record({ name: 'Blue bike' }),
     );
-    await favour(service.database, 'filters', [sold, blue, hidden, other]);
+    await addFavourites(service.database, 'filters', [sold, blue, hidden, other]);
     expect(await publicIds({ userId: 'filters' })).toEqual([other.publicId, blue.publicId, sold.publicId]);
     expect(await publicIds({ userId: 'filters', status: 'sold' })).toEqual([sold.publicId]);
     expect(await publicIds({ userId: 'filters', search: 'blue' })).toEqual([other.publicId, blue.publicId]);
     expect(await publicIds({ userId: 'filters', search: 'blue', categoryId: '9' })).toEqual([blue.publicId]);
   });
 
-  it('pages', async () => {
+  it('returns favourites page by page', async () => {
     const stored = await store(service.database, ...Array.from({ length: 5 }, () => record()));
-    await favour(service.database, 'pages', stored);
+    await addFavourites(service.database, 'pages', stored);
     const newestFirst = stored.map(({ publicId }) => publicId).reverse();
     expect(await publicIds({ userId: 'pages', pageSize: 2 })).toEqual(newestFirst.slice(0, 2));
     expect(await publicIds({ userId: 'pages', pageSize: 2, page: 3 })).toEqual(newestFirst.slice(4));
     expect(await publicIds({ userId: 'pages', pageSize: 2, page: 4 })).toEqual([]);
   });
 
-  it('counts the newest 5,000, those of deleted items included', async () => {
+  it('considers only the newest 5,000 favourites, including those of deleted items', async () => {
     const [old, newest] = await store(service.database, record(), record());
-    await favour(service.database, 'many', [old]);
+    await addFavourites(service.database, 'many', [old]);
     const deleted = Array.from({ length: 4999 }, (_, index) => ({
       userId: 'many',
       itemId: mongoId(newMongoId()),
@@ -74,17 +74,17 @@ describe("getAll of a user's favourites", () => {
     }));
     await service.database.models.favourites.insertMany(deleted);
     expect(await publicIds({ userId: 'many' })).toEqual([old.publicId]);
-    await favour(service.database, 'many', [newest], 1_000_000);
+    await addFavourites(service.database, 'many', [newest], 1_000_000);
     expect(await publicIds({ userId: 'many' })).toEqual([newest.publicId]);
   });
 
-  it('reaches them all, by number and by cursor, however many lie between them', async () => {
-    const placeOf = [0, 1, 49, 499, 500, 501, 1200, 4999, 5000];
-    const stored = await store(service.database, ...placeOf.map(() => record()));
+  it('reaches every favourite by page number and by cursor, however many deleted ones lie in between', async () => {
+    const positions = [0, 1, 49, 499, 500, 501, 1200, 4999, 5000];
+    const stored = await store(service.database, ...positions.map(() => record()));
     const deleted = Array.from({ length: 5100 }, () => mongoId(newMongoId()));
-    stored.forEach(({ _id }, index) => (deleted[placeOf[index] ?? 0] = _id));
+    stored.forEach(({ _id }, index) => (deleted[positions[index] ?? 0] = _id));
     await service.database.models.favourites.collection.insertMany(
-      deleted.map((itemId, place) => ({ userId: 'far', itemId, createdAt: new Date(1e9 - Math.floor(place / 700)) })),
+      deleted.map((itemId, index) => ({ userId: 'far', itemId, createdAt: new Date(1e9 - Math.floor(index / 700)) })),
     );
     const counted = new Set(
       (await service.database.models.favourites.find({ userId: 'far' }).sort({ createdAt: -1, itemId: -1 }).lean())
@@ -103,9 +103,9 @@ describe("getAll of a user's favourites", () => {
     }
   });
 
-  it('holds a favourite once', async () => {
+  it('stores a favourite only once', async () => {
     const [item] = await store(service.database, record());
-    await favour(service.database, 'twice', [item]);
-    await expect(favour(service.database, 'twice', [item])).rejects.toMatchObject({ code: 11000 });
+    await addFavourites(service.database, 'twice', [item]);
+    await expect(addFavourites(service.database, 'twice', [item])).rejects.toMatchObject({ code: 11000 });
   });
 });

@@ -3,15 +3,15 @@ import { startService, type Service } from './support/service.js';
 
 jest.setTimeout(120_000);
 
-/** Reads of the same moment share work, and nothing is kept; `single-flight.spec.ts` tells what they may share. */
-describe('reads that many send at once', () => {
+/** Concurrent reads share work, and results are not cached. `single-flight.spec.ts` covers what reads may share. */
+describe('concurrent reads', () => {
   let service: Service;
   beforeAll(async () => {
     service = await startService();
   });
   afterAll(() => service.stop());
 
-  /** As many readers as it takes for each to wait behind another. */
+  /** Does the work while enough clients read in a loop that their reads wait for one another. */
   async function whileOthersRead<T>(read: () => Promise<unknown>, work: () => Promise<T>): Promise<T> {
     let isOver = false;
     const readers = Array.from({ length: 8 }, async () => {
@@ -23,7 +23,7 @@ describe('reads that many send at once', () => {
     });
   }
 
-  it('show an item as soon as its create is answered, in the list that all look at and by its id', async () => {
+  it('return an item as soon as its create has responded, in a list that many read and by id', async () => {
     const { api } = service;
     const { id: known } = await api.create(validInput());
     const readBoth = (): Promise<unknown> => Promise.all([api.getAll(), api.call('getById', { id: known })]);
@@ -37,7 +37,7 @@ describe('reads that many send at once', () => {
     });
   });
 
-  it('keep apart what differs in any field', async () => {
+  it('are kept apart when any field differs', async () => {
     const { api } = service;
     const [name, other] = [uniqueWord(), uniqueWord()];
     await api.create(validInput({ name, categoryId: '801' }));
@@ -55,7 +55,7 @@ describe('reads that many send at once', () => {
     expect(lists.map((list) => list.map((item) => item.name))).toEqual([...expected, ...expected]);
   });
 
-  it('answer each in the form of its request', async () => {
+  it('respond to each request in its own form', async () => {
     const { api } = service;
     const [plain, enveloped] = await Promise.all([
       api.call<unknown[]>('getAll', { pageSize: 1 }),

@@ -12,7 +12,7 @@ const MODULES = join(__dirname, '..', 'node_modules');
 const TSC = join(MODULES, 'typescript', 'bin', 'tsc');
 const GENERATOR = join(MODULES, 'openapi-typescript', 'bin', 'cli.js');
 
-/** A user's program; what must not compile is marked, and does not compile without a mistake there either. */
+/** A user's program. `@ts-expect-error` marks what must not compile; TypeScript rejects a mark without an error too. */
 const PROGRAM = `
 import createClient from 'openapi-fetch';
 import type { components, paths } from './item-listing.js';
@@ -68,20 +68,20 @@ describe('a client generated from the OpenAPI document', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('compiles in strict TypeScript, and does every operation', async () => {
+  it('compiles in strict TypeScript and performs every operation', async () => {
     const document = `${service.api.base}/openapi.json`;
     await run(process.execPath, [GENERATOR, document, '--output', join(folder, 'item-listing.ts')]);
-    const complaints = await run(process.execPath, [TSC, '--project', folder]).then(
+    const compilerOutput = await run(process.execPath, [TSC, '--project', folder]).then(
       () => '',
       (error: unknown) => (error as { stdout: string }).stdout,
     );
-    expect(complaints).toBe('');
+    expect(compilerOutput).toBe('');
 
     const env = { PATH: process.env['PATH'], BASE: service.api.base };
     const { stdout } = await run(process.execPath, [join(folder, 'program.js')], { env });
-    const { item, ...answers } = JSON.parse(stdout) as { item: Item };
+    const { item, ...rest } = JSON.parse(stdout) as { item: Item };
     expect(item).toMatchObject({ name: validInput()['name'], status: 'available' });
     const paths = [['name'], ['stock']];
-    expect(answers).toEqual({ byId: item, list: [item], paths, missing: 'NOT_FOUND' });
+    expect(rest).toEqual({ byId: item, list: [item], paths, missing: 'NOT_FOUND' });
   }, 60_000);
 });

@@ -13,30 +13,30 @@ describe('getAll', () => {
   });
   afterAll(() => service.stop());
 
-  /** A category that no other test puts anything in. */
+  /** Returns the number of a category that no other test uses. */
   const emptyCategory = (): number => ++lastCategory;
 
   const publicIds = async (input: object): Promise<number[]> =>
     (await service.api.getAll(input)).map(({ publicId }) => publicId);
 
-  it('answers complete items', async () => {
+  it('returns complete items', async () => {
     const categoryId = emptyCategory();
     const item = await service.api.create(validInput({ categoryId: String(categoryId) }));
     expect(await service.api.getAll({ categoryId: String(categoryId) })).toEqual([item]);
   });
 
-  it('shows a created item at once', async () => {
+  it('returns a created item immediately', async () => {
     const { id } = await service.api.create(validInput());
     expect((await service.api.getAll({ pageSize: 1 })).map((item) => item.id)).toEqual([id]);
   });
 
-  it('takes a request without a body and Content-Type for an empty one', async () => {
+  it('treats a request without a body and Content-Type as an empty input', async () => {
     const { status, body } = await service.api.post<Item[]>('/api/orpc/items/getAll', null);
     expect(status).toBe(200);
     expect(body).toEqual(await service.api.getAll({}));
   });
 
-  it('orders active boosts first by score, then the newest, then the highest number', async () => {
+  it('lists active boosts first by score, then the newest items, then the highest publicId', async () => {
     const categoryId = emptyCategory();
     const at = new Date('2026-01-01T00:00:00Z');
     const later = new Date(at.getTime() + 1);
@@ -63,7 +63,7 @@ describe('getAll', () => {
     expect(stored).toHaveLength(expected.length);
   });
 
-  it('answers a lapsed boost as ended, and moves it to its place when maintenance has run', async () => {
+  it('returns a lapsed boost as ended, and reorders the item after maintenance has run', async () => {
     const categoryId = emptyCategory();
     const createdAt = new Date('2026-01-01T00:00:00Z');
     const lapsed = { isBoosted: true, boostScore: 9, boostExpiresAt: new Date(Date.now() - 1) };
@@ -78,7 +78,7 @@ describe('getAll', () => {
     expect(await publicIds({ categoryId: String(categoryId) })).toEqual([30, 31]);
   });
 
-  it('leaves hidden items out', async () => {
+  it('omits hidden items', async () => {
     const categoryId = emptyCategory();
     await store(service.database, record({ categoryId, isVisible: false }));
     expect(await service.api.getAll({ categoryId: String(categoryId) })).toEqual([]);
@@ -96,7 +96,7 @@ describe('getAll', () => {
     expect(await publicIds({ categoryId: String(categoryId), status: 'sold', search: 'blue' })).toEqual([41]);
   });
 
-  it('takes no status and all for every status', async () => {
+  it('returns items of every status when status is omitted or all', async () => {
     const categoryId = emptyCategory();
     const statuses = ['available', 'reserved', 'sold', 'shipped', 'delivered', 'cancelled'] as const;
     await store(service.database, ...statuses.map((status) => record({ categoryId, status })));
@@ -108,7 +108,7 @@ describe('getAll', () => {
     }
   });
 
-  it('finds a category by number and by slug, and nothing in an unknown one', async () => {
+  it('finds a category by number and by slug, and returns nothing for an unknown category', async () => {
     const categoryId = emptyCategory();
     await service.database.models.categories.insertMany([{ _id: categoryId, slug: 'kettles', title: 'Kettles' }]);
     await store(service.database, record({ categoryId, publicId: 51 }));
@@ -126,7 +126,7 @@ describe('getAll', () => {
     }
   });
 
-  it('pages', async () => {
+  it('returns a list page by page', async () => {
     const categoryId = emptyCategory();
     await store(service.database, ...Array.from({ length: 103 }, () => record({ categoryId })));
     const category = { categoryId: String(categoryId) };
@@ -161,7 +161,7 @@ describe('getAll', () => {
     ['status', { status: { $ne: 'sold' } }],
     ['userId', { userId: 1 }],
     ['after', { after: 1 }],
-  ])('refuses a wrong %s: %j', async (field, input) => {
+  ])('rejects an invalid %s: %j', async (field, input) => {
     const { status, data } = await service.api.error('getAll', input);
     expect(status).toBe(400);
     expect(data.issues.map(({ path }) => path)).toEqual([[field]]);

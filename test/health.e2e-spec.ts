@@ -3,23 +3,23 @@ import { eventually } from './support/eventually.js';
 import { record, store } from './support/items.js';
 import { startService, type Service } from './support/service.js';
 
-describe('health', () => {
+describe('a running service', () => {
   let service: Service;
   beforeAll(async () => {
     service = await startService();
   });
   afterAll(() => service.stop());
 
-  it('is live and ready, with a line a part', async () => {
+  it('reports that it is live and ready, with the status of each part', async () => {
     const { status, body } = await service.api.request('/health/ready', {});
     expect(status).toBe(200);
     expect(body).toEqual({ status: 'ready', parts: { mongodb: 'ok', redis: 'ok' } });
     expect((await service.api.request('/health/live', {})).body).toEqual({ status: 'live' });
   });
 
-  it('stays ready without an index that is only about speed, and says which', async () => {
+  it('stays ready without an index that only affects speed, and names it', async () => {
     await service.database.models.items.collection.dropIndex('searchVersion_1_createdAt_1');
-    // A check is shared for a second.
+    // The result of a check is reused for a second.
     await eventually(async () => {
       const { status, body } = await service.api.request<{ status: string; parts: { mongodb: string } }>(
         '/health/ready',
@@ -31,7 +31,7 @@ describe('health', () => {
     await new SchemaRepository(service.database).createIndexes();
   });
 
-  it('answers lists while their indexes are missing', async () => {
+  it('serves lists while their indexes are missing', async () => {
     const [older, newer] = await store(service.database, record({ categoryId: 31 }), record({ categoryId: 31 }));
     const { collection } = service.database.models.items;
     for (const { name } of await collection.listIndexes().toArray()) {
@@ -40,13 +40,13 @@ describe('health', () => {
     const lists = [{}, { status: 'available' }, { categoryId: '31' }, { search: 'red bike', categoryId: '31' }];
     const found = await Promise.all(lists.map((list) => service.api.getAll(list)));
     const after = newer._id.toHexString();
-    const behind = await Promise.all(lists.map((list) => service.api.getAll({ ...list, after })));
+    const following = await Promise.all(lists.map((list) => service.api.getAll({ ...list, after })));
     await new SchemaRepository(service.database).createIndexes();
     expect(found.map(([first]) => first?.publicId)).toEqual(lists.map(() => newer.publicId));
-    expect(behind.map(([first]) => first?.publicId)).toEqual(lists.map(() => older.publicId));
+    expect(following.map(([first]) => first?.publicId)).toEqual(lists.map(() => older.publicId));
   });
 
-  it('tells Prometheus which parts work', async () => {
+  it('tells Prometheus which parts are working', async () => {
     await eventually(async () => {
       const response = await fetch(`${service.api.base}/metrics`);
       expect(response.headers.get('content-type')).toContain('text/plain');

@@ -1,14 +1,14 @@
 import { SchemaRepository, type Database } from '@app/database';
 import type { ApiClient } from './support/api-client.js';
-import { HOSTILE, type Hostile } from './support/hostile.js';
+import { HOSTILE_REQUESTS, type HostileRequest } from './support/hostile.js';
 import { uniqueWord, validInput } from './support/items.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
 import { RawConnection } from './support/raw-connection.js';
 import { freshEnvironment, openDatabase } from './support/service.js';
 
-/** Several times what the largest of these takes here. */
+/** Several times what the slowest of these requests takes. */
 const SOON_MS = 3000;
-/** Of either process, after all of it: they take two thirds of that, and what is sent is more. */
+/** Memory limit of each process after all requests, which send more than that in total. */
 const MAX_MEGABYTES = 450;
 const ROUNDS = 10;
 const GET_BY_ID = '/api/orpc/items/getById';
@@ -16,19 +16,19 @@ const HEAD = `POST ${GET_BY_ID} HTTP/1.1\r\nHost: x\r\nContent-Type: application
 
 jest.setTimeout(60_000);
 
-describe('what means harm', () => {
+describe('hostile input', () => {
   let database: Database;
   let processes: ServiceProcess[];
   let client: ApiClient;
   const open: RawConnection[] = [];
 
   beforeAll(async () => {
-    // Items as large as their bodies may be.
+    // Items may be as large as request bodies.
     const env = freshEnvironment({ LOG_LEVEL: 'info', MAX_ITEM_BYTES: '1048576' });
     database = await openDatabase(env);
     await new SchemaRepository(database).createIndexes();
     processes = (['api', 'worker'] as const).map((name) => ServiceProcess.start(name, env));
-    await Promise.all(processes.map((process) => process.becomes('ready')));
+    await Promise.all(processes.map((process) => process.waitForStatus('ready')));
     client = (await processes[0]?.client()) as ApiClient;
   });
   afterEach(() => {
@@ -40,7 +40,7 @@ describe('what means harm', () => {
     await endProcesses();
   });
 
-  const send = async ({ operation, body, headers }: Hostile): Promise<number> => {
+  const send = async ({ operation, body, headers }: HostileRequest): Promise<number> => {
     const { status } = await client.post(`/api/orpc/items/${operation}`, body, {
       'Content-Type': 'application/json',
       ...headers,
@@ -53,20 +53,20 @@ describe('what means harm', () => {
     return connection;
   };
 
-  it.each(HOSTILE)('is answered, and soon: $what → $status', async (request) => {
+  it.each(HOSTILE_REQUESTS)('gets a prompt response: $what → $status', async (request) => {
     const since = Date.now();
     expect(await send(request)).toBe(request.status);
     expect(Date.now() - since).toBeLessThan(SOON_MS);
   });
 
-  it('leaves no trace in what everybody else is answered', async () => {
+  it('does not affect the responses to other clients', async () => {
     const name = uniqueWord();
     const { id } = await client.create(validInput({ name }));
     expect(await client.getAll({ search: name })).toMatchObject([{ id, name }]);
     expect((await client.getAll()).length).toBeGreaterThan(1);
   });
 
-  it('does not pass for something else: homoglyphs and marks', async () => {
+  it('matches a name despite combining marks, but not with homoglyphs', async () => {
     const name = `Crème ${uniqueWord()}`;
     const [, word = ''] = name.split(' ');
     const { id } = await client.create(validInput({ name }));
@@ -77,12 +77,12 @@ describe('what means harm', () => {
     expect(await find(`\u0441reme ${word}`)).toEqual([]);
   });
 
-  it('is answered though it comes byte by byte, each in a chunk of its own', async () => {
+  it('gets a response even when each byte arrives in a chunk of its own', async () => {
     const body = `{"id":"${'x'.repeat(5000)}"}`;
     const chunks = Array.from(body, (byte) => `1;name="${'y'.repeat(20)}"\r\n${byte}\r\n`).join('');
     const connection = await connect();
     connection.send(`${HEAD}Transfer-Encoding: chunked\r\n\r\n${chunks}0\r\nTrailer: x\r\n\r\n`);
-    expect((await connection.answer()).status).toBe(404);
+    expect((await connection.nextResponse()).status).toBe(404);
   });
 
   it.each([
@@ -90,30 +90,30 @@ describe('what means harm', () => {
     ['a chunk longer than any number', `Transfer-Encoding: chunked\r\n\r\n${'f'.repeat(400)}\r\n{`],
     ['an endless chunk extension', `Transfer-Encoding: chunked\r\n\r\n1;${'x'.repeat(200_000)}`],
     ['endless trailers', `Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n${'X: y\r\n'.repeat(50_000)}\r\n`],
-  ])('is refused: %s', async (_, bytes) => {
+  ])('is rejected: %s', async (_, bytes) => {
     const connection = await connect();
-    const { status } = await connection.send(`${HEAD}${bytes}`).endSending().answer();
+    const { status } = await connection.send(`${HEAD}${bytes}`).halfClose().nextResponse();
     expect([400, 413, 431]).toContain(status);
   });
 
-  it('is answered in order, five thousand requests sent at once', async () => {
+  it('gets responses in order when five thousand requests are sent at once', async () => {
     const ids = Array.from({ length: 5000 }, (_, index) => `n${String(index)}`);
     const connection = await connect();
     connection.send(ids.map((id) => `${HEAD}X-Request-Id: ${id}\r\nContent-Length: 10\r\n\r\n{"id":"x"}`).join(''));
     for (const id of ids) {
-      const { status, headers } = await connection.answer();
+      const { status, headers } = await connection.nextResponse();
       expect([status, headers.get('x-request-id')]).toEqual([404, id]);
     }
   });
 
-  it('all at once and again costs no memory, no process and no error of ours', async () => {
-    // Lists of names of a megabyte would be most of the work.
+  it('sent concurrently and repeatedly exhausts no memory, ends no process and logs no error', async () => {
+    // Otherwise most of the work would be listing items whose names take a megabyte.
     await database.models.items.deleteMany({});
-    const requests = HOSTILE.filter(({ operation, status }) => operation !== 'create' || status !== 200);
+    const requests = HOSTILE_REQUESTS.filter(({ operation, status }) => operation !== 'create' || status !== 200);
     for (let round = 0; round < ROUNDS; round += 1) {
       for (let at = 0; at < requests.length; at += 10) {
-        const some = requests.slice(at, at + 10);
-        expect(await Promise.all(some.map(send))).toEqual(some.map(({ status }) => status));
+        const batch = requests.slice(at, at + 10);
+        expect(await Promise.all(batch.map(send))).toEqual(batch.map(({ status }) => status));
       }
     }
     for (const process of processes) {

@@ -20,7 +20,7 @@ const PREFLIGHT = {
   'Access-Control-Request-Method': 'POST',
   'Access-Control-Request-Headers': 'content-type,idempotency-key',
 };
-/** Of a slow reader. */
+/** The rate of a slow reader. */
 const BYTES_PER_MS = 8000;
 const REQUEST = `POST ${GET_ALL} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`;
 
@@ -29,7 +29,7 @@ jest.setTimeout(20_000);
 const corsOf = (headers: Headers): Record<string, string> =>
   Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-')));
 
-describe('every answer', () => {
+describe('every response', () => {
   let service: Service;
   beforeAll(async () => {
     service = await startService({ worker: false });
@@ -43,10 +43,10 @@ describe('every answer', () => {
     [405, 'GET', GET_ALL, null],
     [204, 'OPTIONS', GET_ALL, null],
     [200, 'GET', '/health/ready', null],
-  ])('has what keeps browsers from misusing it: %i of %s %s', async (status, method, path, body) => {
-    const answer = await service.api.request(path, { method, body, headers: JSON_TYPE });
-    expect(answer.status).toBe(status);
-    expect(Object.fromEntries(answer.headers)).toMatchObject({
+  ])('has headers that keep browsers from misusing it: %i of %s %s', async (status, method, path, body) => {
+    const response = await service.api.request(path, { method, body, headers: JSON_TYPE });
+    expect(response.status).toBe(status);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
       'cache-control': 'no-store',
       'content-security-policy':
         "default-src 'none';base-uri 'none';connect-src 'self';font-src 'self';form-action 'none';" +
@@ -59,12 +59,12 @@ describe('every answer', () => {
     });
   });
 
-  it('has no tag by which it could be cached', async () => {
+  it('has no ETag', async () => {
     const { headers } = await service.api.call('getAll', {}, { 'If-None-Match': '*' });
     expect(headers.get('etag')).toBeNull();
   });
 
-  it('is for pages of no other origin, unless that is configured', async () => {
+  it('is readable by no other origin by default', async () => {
     for (const method of ['POST', 'OPTIONS']) {
       const { headers } = await service.api.request(GET_ALL, { method, headers: { Origin: SHOP, ...PREFLIGHT } });
       expect([corsOf(headers), headers.get('vary')]).toEqual([{}, null]);
@@ -81,7 +81,7 @@ describe('CORS_ORIGINS', () => {
 
   const exposed = 'X-Request-Id,Next-After,Idempotency-Replayed,Preference-Applied,Retry-After,Allow';
 
-  it('lets their pages ask whether they may', async () => {
+  it('allows preflight requests from pages of these origins', async () => {
     const { status, headers, body } = await service.api.request(GET_ALL, {
       method: 'OPTIONS',
       headers: { Origin: SHOP, ...PREFLIGHT },
@@ -102,18 +102,18 @@ describe('CORS_ORIGINS', () => {
     [400, GET_ALL, '{'],
     [404, '/nowhere', '{}'],
     [413, GET_ALL, ' '.repeat(1_100_000)],
-  ])('lets their pages read an answer, and our headers with it: %i', async (status, path, body) => {
-    const answer = await service.api.post(path, body, { ...JSON_TYPE, Origin: SHOP });
-    expect(answer.status).toBe(status);
-    expect(corsOf(answer.headers)).toEqual({
+  ])('lets pages of these origins read a response and its headers: %i', async (status, path, body) => {
+    const response = await service.api.post(path, body, { ...JSON_TYPE, Origin: SHOP });
+    expect(response.status).toBe(status);
+    expect(corsOf(response.headers)).toEqual({
       'access-control-allow-origin': SHOP,
       'access-control-expose-headers': exposed,
     });
-    expect(answer.headers.get('vary')).toBe('Origin');
+    expect(response.headers.get('vary')).toBe('Origin');
   });
 
   it.each(['https://evil.example', `${SHOP}.evil.example`, `${SHOP}:8443`, 'http://shop.example', 'null'])(
-    'lets nobody else: %s',
+    'allows no other origin: %s',
     async (origin) => {
       for (const method of ['POST', 'OPTIONS']) {
         const { headers } = await service.api.request(GET_ALL, { method, headers: { Origin: origin, ...PREFLIGHT } });
@@ -123,7 +123,7 @@ describe('CORS_ORIGINS', () => {
     },
   );
 
-  it('leaves the other methods as they are', async () => {
+  it('does not change responses to other methods and paths', async () => {
     const { status } = await service.api.request(GET_ALL, { method: 'PUT', headers: { Origin: SHOP } });
     expect(status).toBe(405);
     const unknown = await service.api.request('/nowhere', {
@@ -151,72 +151,72 @@ describe('connections', () => {
     return connection;
   };
 
-  it('are kept for the next request, and closed when idle for as long as is said', async () => {
+  it('are kept alive for the next request, and closed after the announced idle timeout', async () => {
     const connection = await connect();
     for (let i = 0; i < 3; i += 1) {
-      const { status, headers } = await connection.send(REQUEST).answer();
+      const { status, headers } = await connection.send(REQUEST).nextResponse();
       expect([status, headers.get('connection'), headers.get('keep-alive')]).toEqual([200, 'keep-alive', 'timeout=1']);
     }
     const since = Date.now();
-    expect(await connection.rest()).toBe('');
+    expect(await connection.readToEnd()).toBe('');
     expect(Date.now() - since).toBeGreaterThan(800);
     expect(connection.wasReset).toBe(false);
   });
 
-  it('keep every header, however many there are', async () => {
+  it('drop no header, however many there are', async () => {
     const many = Array.from({ length: 2500 }, () => 'a:\r\n').join('');
     const connection = await connect();
-    const answer = connection
+    const response = connection
       .send(REQUEST.replace('Content-Length', `${many}X-Request-Id: last\r\nContent-Length`))
-      .answer();
-    expect((await answer).headers.get('x-request-id')).toBe('last');
+      .nextResponse();
+    expect((await response).headers.get('x-request-id')).toBe('last');
   });
 
-  it('are no tunnels: CONNECT is answered 404', async () => {
+  it('are not tunnels: CONNECT gets a 404', async () => {
     const connection = await connect();
     connection.send(`${REQUEST}CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n`);
-    expect((await connection.answer()).status).toBe(200);
-    expectError(await connection.answer<ErrorBody>(), 404, 'NOT_FOUND');
-    expect(await connection.rest()).toBe('');
+    expect((await connection.nextResponse()).status).toBe(200);
+    expectError(await connection.nextResponse<ErrorBody>(), 404, 'NOT_FOUND');
+    expect(await connection.readToEnd()).toBe('');
   });
 
-  it('survive whoever asks for a tunnel behind a slow request, and leaves', async () => {
+  it('survive a client that sends CONNECT after a slow request and disconnects', async () => {
     const body = JSON.stringify(validInput());
     const head = `POST /api/orpc/items/create HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nPrefer: wait=1\r\n`;
     const create = `${head}Content-Length: ${String(body.length)}\r\n\r\n${body}`;
     const [leaving, staying] = [await connect(), await connect()];
     leaving.send(`${create}CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n`);
-    expect((await staying.send(REQUEST).answer()).status).toBe(200);
+    expect((await staying.send(REQUEST).nextResponse()).status).toBe(200);
     leaving.hangUp();
-    // Answered later than the one that nobody waits for.
-    expect((await staying.send(create).answer()).status).toBe(504);
-    expect((await staying.send(REQUEST).answer()).status).toBe(200);
+    // This response comes after the one to the disconnected client.
+    expect((await staying.send(create).nextResponse()).status).toBe(504);
+    expect((await staying.send(REQUEST).nextResponse()).status).toBe(200);
   });
 
-  it('beyond MAX_CONNECTIONS are closed at once, until one has left', async () => {
+  it('beyond MAX_CONNECTIONS are closed immediately, until another one closes', async () => {
     const held = await Promise.all(Array.from({ length: 5 }, connect));
-    for (const connection of held) expect((await connection.send(REQUEST).answer()).status).toBe(200);
+    for (const connection of held) expect((await connection.send(REQUEST).nextResponse()).status).toBe(200);
     const late = await connect();
-    expect(await late.rest()).toBe('');
+    expect(await late.readToEnd()).toBe('');
     held[0]?.hangUp();
     await eventually(async () => {
-      expect((await (await connect()).send(REQUEST).answer()).status).toBe(200);
+      expect((await (await connect()).send(REQUEST).nextResponse()).status).toBe(200);
     });
   });
 });
 
-describe('a client that does not read its answer', () => {
+describe('a client that does not read its response', () => {
   let service: Service;
   beforeAll(async () => {
     const timeouts = { headersMs: 10_000, requestMs: 10_000, checkEveryMs: 100, stalledMs: 2000 };
-    // One connection, so that it shows when it is free again.
+    // One connection only, so that the tests notice when it is free again.
     service = await startService({ worker: false, timeouts, env: { MAX_CONNECTIONS: '1', KEEP_ALIVE_MS: '1000' } });
     const description = 'x'.repeat(500_000);
     await store(service.database, ...Array.from({ length: 50 }, () => record({ description })));
   });
   afterAll(() => service.stop());
 
-  const ask = async (): Promise<Socket> => {
+  const sendRequest = async (): Promise<Socket> => {
     const { hostname, port } = new URL(service.api.base);
     const socket = connectTo({ host: hostname, port: Number(port) });
     socket.write(REQUEST);
@@ -224,10 +224,10 @@ describe('a client that does not read its answer', () => {
     return socket.pause();
   };
 
-  it('has its socket for a while, and nothing else', async () => {
-    const stalling = await eventually(ask);
-    expect(await (await RawConnection.open(service.api.base)).rest()).toBe('');
-    const other = await eventually(ask);
+  it('keeps its connection for a limited time and receives only part of the response', async () => {
+    const stalling = await eventually(sendRequest);
+    expect(await (await RawConnection.open(service.api.base)).readToEnd()).toBe('');
+    const other = await eventually(sendRequest);
     other.destroy();
     let received = 0;
     stalling.on('data', (chunk: Buffer) => (received += chunk.length)).on('error', () => undefined);
@@ -236,8 +236,8 @@ describe('a client that does not read its answer', () => {
     expect(received).toBeLessThan(20_000_000);
   });
 
-  it('is cut off though it goes on sending', async () => {
-    const stalling = await eventually(ask);
+  it('is disconnected even if it keeps sending', async () => {
+    const stalling = await eventually(sendRequest);
     stalling.write('GET / HTTP/1.1\r\nX: ');
     const sending = setInterval(() => stalling.write('x'), 100);
     const since = Date.now();
@@ -246,8 +246,8 @@ describe('a client that does not read its answer', () => {
     expect(Date.now() - since).toBeLessThan(8000);
   });
 
-  it('in time, but goes on reading, gets all of it', async () => {
-    const slow = await eventually(ask);
+  it('receives the whole response if it keeps reading slowly', async () => {
+    const slow = await eventually(sendRequest);
     const since = Date.now();
     let received = 0;
     slow.on('data', (chunk: Buffer) => {
@@ -276,19 +276,19 @@ describe('TRUST_PROXY', () => {
     ['1', 'unknown', '127.0.0.1'],
     ['2', `${'x'.repeat(5000)}, 203.0.113.7`, '127.0.0.1'],
     ['loopback', '203.0.113.7:80', '127.0.0.1'],
-  ])('%j says who it was in the log: %s → %s', async (TRUST_PROXY, forwarded, ip) => {
-    // Nothing listens there: a read is refused, which is a line of the log.
+  ])('%j determines the client address in the log: %s → %s', async (TRUST_PROXY, forwarded, ip) => {
+    // Nothing listens there, so a read is refused and logged.
     const MONGODB_URI = 'mongodb://127.0.0.1:1/?replicaSet=rs0';
     const api = ServiceProcess.start('api', { ...freshEnvironment({ TRUST_PROXY }), MONGODB_URI, LOG_LEVEL: 'info' });
     const { status } = await (await api.client()).call('getAll', {}, { 'X-Forwarded-For': forwarded });
     expect(status).toBe(503);
-    expect(await api.logged('MongoDB is away')).toMatchObject({ ip });
+    expect(await api.waitForLog('MongoDB is away')).toMatchObject({ ip });
     await api.end('SIGKILL');
   });
 });
 
-describe('a fault before Nest sees the request', () => {
-  it.each(['GET', 'POST'])('is a 500 like any other: %s', async (method) => {
+describe('an error before Nest sees the request', () => {
+  it.each(['GET', 'POST'])('gets the usual 500: %s', async (method) => {
     const seen: unknown[] = [];
     const fault = new Error('secret');
     const fail = (): never => {
@@ -312,9 +312,9 @@ describe('a fault before Nest sees the request', () => {
     const server = createHttpServer({ listener, connections, config, timeouts: undefined }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    const answer = await new ApiClient(`http://127.0.0.1:${String(port)}`).request<ErrorBody>('/', { method });
+    const response = await new ApiClient(`http://127.0.0.1:${String(port)}`).request<ErrorBody>('/', { method });
     server.close();
-    expectError(answer, 500, 'INTERNAL_SERVER_ERROR');
+    expectError(response, 500, 'INTERNAL_SERVER_ERROR');
     expect(seen).toEqual([fault]);
   });
 });

@@ -18,7 +18,7 @@ jest.setTimeout(60_000);
 const create = async (api: ApiClient, key: string): Promise<Item> =>
   (await api.call<Item>('create', validInput(), { 'Idempotency-Key': key })).body;
 
-describe('the id under an Idempotency-Key', () => {
+describe('the id of an item created with an Idempotency-Key', () => {
   const services: Service[] = [];
   const start = async (env: NodeJS.ProcessEnv = {}): Promise<Service> => {
     const service = await startService({ env });
@@ -31,7 +31,7 @@ describe('the id under an Idempotency-Key', () => {
     await endProcesses();
   });
 
-  it('cannot be computed from the key, and is another in another database', async () => {
+  it('cannot be computed from the key, and differs between databases', async () => {
     const ids = await Promise.all((await Promise.all([start(), start()])).map(({ api }) => create(api, KEY)));
     const guess = createHash('sha256')
       .update(JSON.stringify(['v1', 'anonymous', KEY]))
@@ -40,7 +40,7 @@ describe('the id under an Idempotency-Key', () => {
     expect(ids.map(({ id }) => id)).not.toContain(guess.slice(0, 24));
   });
 
-  it('is the same on every instance, the first at the same time and those that start later', async () => {
+  it('is the same on every instance, including one that starts later', async () => {
     const { api, env } = await start();
     const other = await startApi(env);
     const keys = Array.from({ length: 10 }, () => randomUUID());
@@ -53,21 +53,21 @@ describe('the id under an Idempotency-Key', () => {
     await Promise.all([other.stop(), later.stop()]);
   });
 
-  it('is the same in two databases that are given one secret', async () => {
+  it('is the same in two databases with the same secret', async () => {
     const both = await Promise.all([start({ IDEMPOTENCY_SECRET: SECRET }), start({ IDEMPOTENCY_SECRET: SECRET })]);
     const [one, other] = await Promise.all(both.map(({ api }) => create(api, KEY)));
     expect(other?.id).toBe(one?.id);
     expect(await both[0].database.models.secrets.countDocuments()).toBe(0);
   });
 
-  it('is not known while MongoDB is away: such a create is refused, one without a key is not', async () => {
+  it('is unknown while MongoDB is away: a create with a key is refused, one without a key is accepted', async () => {
     const mongod = await ownMongodb();
     await readyMongodb(mongod);
     const env = freshEnvironment({ MONGODB_URI: mongod.url, LOG_LEVEL: 'trace' });
     const database = await openDatabase(env);
     await new SchemaRepository(database).createIndexes();
     const process = ServiceProcess.start('api', env);
-    await process.becomes('ready');
+    await process.waitForStatus('ready');
     const api = await process.client();
     const jobs = openQueue(env);
 

@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import type { ErrorBody, Item } from '@app/contracts';
 import { mongoId } from '@app/database';
-import type { Answer, ApiClient } from './support/api-client.js';
+import type { HttpResponse, ApiClient } from './support/api-client.js';
 import { expectError as expectErrorBody } from './support/errors.js';
 import { eventually } from './support/eventually.js';
 import { uniqueWord, validInput } from './support/items.js';
@@ -9,21 +9,21 @@ import { ownRedis, readyRedis, type OwnDatabase } from './support/own-databases.
 import { openQueue, type OpenQueue } from './support/queue.js';
 import { startApi, startService, startWorker, type Service } from './support/service.js';
 
-/** A lost reply is made up for by looking every quarter of a second for what is half a second late. */
-const MADE_UP_FOR_MS = 1500;
+/** Creates that wait for more than 500 ms are looked up every 250 ms, which makes up for a lost reply. */
+const RECOVERED_WITHIN_MS = 1500;
 
 type Headers = Record<string, string>;
-type Created = Answer<Item & Pick<ErrorBody, 'message' | 'data'>>;
+type Created = HttpResponse<Item & Pick<ErrorBody, 'message' | 'data'>>;
 
 jest.setTimeout(60_000);
 
 const create = (api: ApiClient, key: string, input: unknown, headers: Headers = {}): Promise<Created> =>
   api.call('create', input, { 'Idempotency-Key': key, ...headers });
-const statuses = (answers: Answer<unknown>[]): number[] => answers.map(({ status }) => status);
-const expectError = (answer: Answer<unknown>, status: number, code: string): void => {
-  expectErrorBody(answer as Answer<ErrorBody>, status, code);
+const statuses = (responses: HttpResponse<unknown>[]): number[] => responses.map(({ status }) => status);
+const expectError = (response: HttpResponse<unknown>, status: number, code: string): void => {
+  expectErrorBody(response as HttpResponse<ErrorBody>, status, code);
 };
-const isReplay = ({ headers }: Answer<unknown>): boolean => headers.get('idempotency-replayed') === 'true';
+const isReplay = ({ headers }: HttpResponse<unknown>): boolean => headers.get('idempotency-replayed') === 'true';
 const ASYNC = { Prefer: 'respond-async' };
 
 describe('an Idempotency-Key', () => {
@@ -45,15 +45,15 @@ describe('an Idempotency-Key', () => {
 
   const countOf = (name: string): Promise<number> => service.database.models.items.countDocuments({ name });
 
-  describe('is made of 1 to 255 visible ASCII characters', () => {
+  describe('must consist of 1 to 255 visible ASCII characters', () => {
     it.each([
       ['1 character', '~'],
       ['255 characters', `!${'k'.repeat(254)}`],
       ['separators', 'a|b:c,"d\\e"/%00'],
-    ])('and taken: %s', async (_what, key) => {
-      const answers = [await create(api, key, validInput()), await create(api, key, validInput())];
-      expect(statuses(answers)).toEqual([200, 200]);
-      expect(answers[1]?.body.id).toBe(answers[0]?.body.id);
+    ])('and is accepted: %s', async (_what, key) => {
+      const responses = [await create(api, key, validInput()), await create(api, key, validInput())];
+      expect(statuses(responses)).toEqual([200, 200]);
+      expect(responses[1]?.body.id).toBe(responses[0]?.body.id);
     });
 
     it.each([
@@ -61,13 +61,13 @@ describe('an Idempotency-Key', () => {
       ['none', ''],
       ['a space', 'a b'],
       ['non-ASCII', 'clé'],
-    ])('and refused with 400: %s', async (_what, key) => {
+    ])('and is rejected with 400: %s', async (_what, key) => {
       const name = uniqueWord();
       expectError(await create(api, key, validInput({ name })), 400, 'BAD_REQUEST');
       expect(await countOf(name)).toBe(0);
     });
 
-    it('and refused with 400 when there are two', async () => {
+    it('and is rejected with 400 when it is sent twice', async () => {
       const headers = new Headers({ 'Content-Type': 'application/json' });
       for (const key of ['a', 'b']) headers.append('Idempotency-Key', key);
       const init = { method: 'POST', headers, body: JSON.stringify(validInput()) };
@@ -76,7 +76,7 @@ describe('an Idempotency-Key', () => {
   });
 
   describe('with the same body', () => {
-    it('answers the item as stored now, on every instance', async () => {
+    it('returns the item as it is stored now, on every instance', async () => {
       const [key, input] = [randomUUID(), validInput({ name: uniqueWord() })];
       const first = await create(api, key, input);
       expect([first.status, isReplay(first)]).toEqual([200, false]);
@@ -92,10 +92,10 @@ describe('an Idempotency-Key', () => {
       expect(await service.database.models.items.countDocuments({ slug })).toBe(1);
     });
 
-    it('goes for the plain form and the envelope', async () => {
+    it('is recognized in the plain form and in the envelope', async () => {
       const [key, input] = [randomUUID(), validInput()];
       const { body } = await create(api, key, input);
-      const enveloped: Answer<unknown> = await create(api, key, { json: input });
+      const enveloped: HttpResponse<unknown> = await create(api, key, { json: input });
       expect([enveloped.status, isReplay(enveloped), enveloped.body]).toEqual([200, true, { json: body }]);
       expect((await create(api, key, { json: input, meta: [] })).status).toBe(200);
     });
@@ -104,24 +104,24 @@ describe('an Idempotency-Key', () => {
       ['another order of the keys', (input) => Object.fromEntries(Object.entries(input).reverse())],
       ['an unknown key', (input) => ({ ...input, whatever: 1 })],
       ['an undefined field', (input) => ({ ...input, photos: undefined })],
-    ])('goes for %s', async (_what, change) => {
+    ])('is recognized despite %s', async (_what, change) => {
       const [key, input] = [randomUUID(), validInput()];
       const { body } = await create(api, key, input);
       const again = await create(api, key, change(input));
       expect([again.status, isReplay(again), again.body]).toEqual([200, true, body]);
     });
 
-    it('makes one item of a hundred copies at once, and answers all the same', async () => {
+    it('creates one item from a hundred copies at once, and returns it to all of them', async () => {
       const [key, input] = [randomUUID(), validInput({ name: uniqueWord() })];
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 100 }, (_, index) => create(index % 2 === 0 ? api : other.api, key, input)),
       );
-      expect(new Set(statuses(answers))).toEqual(new Set([200]));
-      expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+      expect(new Set(statuses(responses))).toEqual(new Set([200]));
+      expect(new Set(responses.map(({ body }) => JSON.stringify(body))).size).toBe(1);
       expect(await countOf(String(input['name']))).toBe(1);
     });
 
-    it('names the item by a hash of the key and the secret of the database, and its job by the same', async () => {
+    it('derives the ids of the item and its job from a hash of the key and the secret of the database', async () => {
       await jobs.queue.pause();
       const { body } = await create(api, 'the-one-key', validInput(), ASYNC);
       const { value } = await service.database.models.secrets.findOne().orFail().lean();
@@ -133,16 +133,16 @@ describe('an Idempotency-Key', () => {
       await jobs.queue.resume();
     });
 
-    it('is not mixed up with a key that differs by a separator', async () => {
+    it('is not confused with a key that differs by a separator', async () => {
       const keys = ['a', 'a|', '|a', 'a:', ':a', 'a"', '"a"', '["a"]', 'A', 'a\\'];
-      const answers = await Promise.all(keys.map((key) => create(api, `sep-${key}`, validInput())));
-      expect(new Set(statuses(answers))).toEqual(new Set([200]));
-      expect(new Set(answers.map(({ body }) => body.id)).size).toBe(keys.length);
+      const responses = await Promise.all(keys.map((key) => create(api, `sep-${key}`, validInput())));
+      expect(new Set(statuses(responses))).toEqual(new Set([200]));
+      expect(new Set(responses.map(({ body }) => body.id)).size).toBe(keys.length);
     });
   });
 
   describe('with another body', () => {
-    it('answers 422, and leaves the item as it is', async () => {
+    it('gets a 422 and leaves the item unchanged', async () => {
       const [key, name] = [randomUUID(), uniqueWord()];
       const { body } = await create(api, key, validInput());
       for (const headers of [{}, ASYNC]) {
@@ -152,7 +152,7 @@ describe('an Idempotency-Key', () => {
       expect((await create(api, key, validInput())).body).toEqual(body);
     });
 
-    it('answers 422 also when the job is gone from the queue', async () => {
+    it('gets a 422 even after the job has left the queue', async () => {
       const key = randomUUID();
       const { body } = await create(api, key, validInput());
       await eventually(async () => {
@@ -162,7 +162,7 @@ describe('an Idempotency-Key', () => {
       expect(isReplay(await create(api, key, validInput()))).toBe(true);
     });
 
-    it.each([1, 2, 3])('fifty of each at once, waiting or not, end with one item and one winner: %i', async () => {
+    it.each([1, 2, 3])('has one winner and one item when fifty requests of each body race: %i', async () => {
       const key = randomUUID();
       const inputs = [validInput({ name: uniqueWord() }), validInput({ name: uniqueWord() })] as const;
       const send = async (index: number): Promise<Created & { which: number }> => {
@@ -171,7 +171,7 @@ describe('an Idempotency-Key', () => {
         const headers = Math.floor(index / 4) % 2 === 0 ? {} : ASYNC;
         return { which, ...(await create(client, key, inputs[which as 0 | 1], headers)) };
       };
-      const answers = await Promise.all(Array.from({ length: 100 }, (_, index) => send(index)));
+      const responses = await Promise.all(Array.from({ length: 100 }, (_, index) => send(index)));
       const { name } = await eventually(async () => {
         const names = inputs.map((input) => String(input['name']));
         const stored = await service.database.models.items.findOne({ name: { $in: names } }).lean();
@@ -179,9 +179,9 @@ describe('an Idempotency-Key', () => {
         return stored;
       });
       const winner = inputs.findIndex((input) => input['name'] === name);
-      const lost = answers.filter(({ which }) => which !== winner);
+      const lost = responses.filter(({ which }) => which !== winner);
       expect(new Set(statuses(lost))).toEqual(new Set([422]));
-      const won = answers.filter(({ which }) => which === winner);
+      const won = responses.filter(({ which }) => which === winner);
       expect(new Set(statuses(won).filter((status) => status !== 202))).toEqual(new Set([200]));
       const items = won.filter(({ status }) => status === 200).map(({ body }) => JSON.stringify(body));
       expect(new Set(items).size).toBe(1);
@@ -192,7 +192,7 @@ describe('an Idempotency-Key', () => {
     });
   });
 
-  it('is not bound by a 4xx', async () => {
+  it('is not bound to a body by a 4xx', async () => {
     const key = randomUUID();
     expect((await create(api, key, validInput({ price: -1 }))).status).toBe(400);
     expect((await api.post('/api/orpc/items/create', '{', { 'Idempotency-Key': key })).status).toBe(415);
@@ -204,15 +204,15 @@ describe('an Idempotency-Key', () => {
   it.each([
     ['the same', validInput()],
     ['another', validInput({ name: 'Another bike' })],
-  ])('is free again when the item is deleted: %s body', async (_which, next) => {
+  ])('can be used again after the item is deleted: %s body', async (_which, next) => {
     const key = randomUUID();
     const { body: first } = await create(api, key, validInput());
     await service.database.models.items.deleteOne({ _id: mongoId(first.id) });
-    const answers = await Promise.all([api, other.api, api].map((client) => create(client, key, next)));
-    expect(statuses(answers)).toEqual([200, 200, 200]);
-    for (const { body } of answers) expect(body).toEqual(answers[0]?.body);
-    expect(answers[0]?.body).toMatchObject({ id: first.id, name: next['name'] });
-    expect(answers[0]?.body.publicId).toBeGreaterThan(first.publicId);
+    const responses = await Promise.all([api, other.api, api].map((client) => create(client, key, next)));
+    expect(statuses(responses)).toEqual([200, 200, 200]);
+    for (const { body } of responses) expect(body).toEqual(responses[0]?.body);
+    expect(responses[0]?.body).toMatchObject({ id: first.id, name: next['name'] });
+    expect(responses[0]?.body.publicId).toBeGreaterThan(first.publicId);
   });
 
   describe('whose job failed', () => {
@@ -221,7 +221,7 @@ describe('an Idempotency-Key', () => {
     beforeEach(() => validate({ name: { $ne: 'Refused' } }));
     afterEach(() => validate({}));
 
-    it('answers 500, and the next retry tries it again', async () => {
+    it('gets a 500, and the next retry runs the job again', async () => {
       const key = randomUUID();
       const input = validInput({ name: 'Refused' });
       const failing = await create(api, key, input);
@@ -230,25 +230,25 @@ describe('an Idempotency-Key', () => {
       expectError(await create(other.api, key, validInput()), 422, 'UNPROCESSABLE_CONTENT');
       expectError(await create(api, key, input), 500, 'INTERNAL_SERVER_ERROR');
       await validate({});
-      const answers = await Promise.all([api, other.api].map((client) => create(client, key, input)));
-      expect(statuses(answers)).toEqual([200, 200]);
-      expect(answers[1]?.body).toEqual(answers[0]?.body);
+      const responses = await Promise.all([api, other.api].map((client) => create(client, key, input)));
+      expect(statuses(responses)).toEqual([200, 200]);
+      expect(responses[1]?.body).toEqual(responses[0]?.body);
       expect(await countOf('Refused')).toBe(1);
       expect(await jobs.queue.getFailedCount()).toBe(0);
     });
 
-    it('answers 500 for what was queued and 422 for the other body, at once', async () => {
+    it('gets a 500 for the queued body and a 422 for the other one when they race', async () => {
       const key = randomUUID();
       const inputs = [validInput({ name: 'Refused', price: 1 }), validInput({ name: 'Refused', price: 2 })];
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         inputs.map((input, index) => create(index === 0 ? api : other.api, key, input)),
       );
-      expect(statuses(answers).sort()).toEqual([422, 500].sort());
+      expect(statuses(responses).sort()).toEqual([422, 500].sort());
     });
   });
 });
 
-describe('an Idempotency-Key in flight', () => {
+describe('an Idempotency-Key of a pending create', () => {
   let redis: OwnDatabase;
   let service: Service;
   let other: Awaited<ReturnType<typeof startApi>>;
@@ -274,7 +274,7 @@ describe('an Idempotency-Key in flight', () => {
       expect(await jobs.queue.getWaitingCount()).toBe(count);
     });
 
-  it('is joined by the same body and refused to another, waiting or not', async () => {
+  it('is shared by requests with the same body and rejected with another body, waiting or not', async () => {
     const [key, input] = [randomUUID(), validInput()];
     const first = create(api, key, input);
     await waiting(1);
@@ -290,31 +290,31 @@ describe('an Idempotency-Key in flight', () => {
     });
     await waiting(1);
     const worker = await startWorker(service.env);
-    const answers = await Promise.all([first, joined]);
-    expect(statuses(answers)).toEqual([200, 200]);
-    expect(answers[1].body).toEqual(answers[0].body);
+    const responses = await Promise.all([first, joined]);
+    expect(statuses(responses)).toEqual([200, 200]);
+    expect(responses[1].body).toEqual(responses[0].body);
     expect(await service.database.models.items.countDocuments()).toBe(1);
     await worker.stop();
   });
 
-  it('answers the loser of a race 422 when the wait is over, also when nothing was done', async () => {
+  it('results in a 422 for the loser of a race after the wait, even if no job was done', async () => {
     for (let round = 0; round < 5; round++) {
       const key = randomUUID();
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         [api, other.api].map((client, index) =>
           create(client, key, validInput({ price: index }), { Prefer: 'wait=0' }),
         ),
       );
-      expect(statuses(answers).sort()).toEqual([422, 504].sort());
+      expect(statuses(responses).sort()).toEqual([422, 504].sort());
       await jobs.queue.drain();
     }
   });
 
-  it('is named by a 504, which says when to try again; without a key it says whom to ask', async () => {
+  it('gets a 504 that says when to retry; without a key the 504 says which id to look up', async () => {
     const keyed = await create(api, randomUUID(), validInput(), { Prefer: 'wait=0' });
     expectError(keyed, 504, 'GATEWAY_TIMEOUT');
     expect(keyed.headers.get('retry-after')).toMatch(/^\d+$/);
-    const unkeyed: Answer<ErrorBody> = await api.call('create', validInput(), { Prefer: 'wait=0' });
+    const unkeyed: HttpResponse<ErrorBody> = await api.call('create', validInput(), { Prefer: 'wait=0' });
     expectError(unkeyed, 504, 'GATEWAY_TIMEOUT');
     expect(unkeyed.headers.get('retry-after')).toBeNull();
     const { id } = unkeyed.body.data as { id: string };
@@ -326,7 +326,7 @@ describe('an Idempotency-Key in flight', () => {
     }
   });
 
-  it('is settled by a retry after a 504', async () => {
+  it('is resolved by a retry after a 504', async () => {
     const [key, input] = [randomUUID(), validInput()];
     expect((await create(api, key, input, { Prefer: 'wait=0' })).status).toBe(504);
     const worker = await startWorker(service.env);
@@ -345,19 +345,19 @@ describe('an Idempotency-Key in flight', () => {
     await waiting(2);
     await jobs.redis.flushall();
     const worker = await startWorker(service.env);
-    const answers = await Promise.all(creating);
-    expect(statuses(answers)).toEqual([200, 200, 200]);
-    expect(answers[1]?.body).toEqual(answers[0]?.body);
+    const responses = await Promise.all(creating);
+    expect(statuses(responses)).toEqual([200, 200, 200]);
+    expect(responses[1]?.body).toEqual(responses[0]?.body);
     expect(await service.database.models.items.countDocuments()).toBe(2);
     await worker.stop();
   });
 
-  it('survives FLUSHALL also when only an instance that has joined still waits', async () => {
+  it('survives FLUSHALL even if only an instance that has joined still waits', async () => {
     const [key, input] = [randomUUID(), validInput()];
     expect((await create(api, key, input, ASYNC)).status).toBe(202);
     const joined = create(other.api, key, input);
     await eventually(async () => {
-      // The joining instance has looked at the job: it does not hang on the first one.
+      // The joining instance has seen the job itself, so it does not depend on the first instance.
       expect((await create(other.api, key, input, ASYNC)).status).toBe(202);
     });
     await jobs.redis.flushall();
@@ -366,17 +366,17 @@ describe('an Idempotency-Key in flight', () => {
     await worker.stop();
   });
 
-  it('costs little when the reply is lost', async () => {
+  it('gets a response soon after a reply is lost', async () => {
     const worker = await startWorker(service.env);
     await create(api, randomUUID(), validInput());
     await jobs.redis.call('ACL', 'SETUSER', 'default', 'resetchannels');
     const since = Date.now();
     expect((await create(api, randomUUID(), validInput())).status).toBe(200);
-    expect(Date.now() - since).toBeLessThan(MADE_UP_FOR_MS);
+    expect(Date.now() - since).toBeLessThan(RECOVERED_WITHIN_MS);
     await worker.stop();
   });
 
-  it('is not bound by a 503', async () => {
+  it('is not bound to a body by a 503', async () => {
     const [key, name] = [randomUUID(), uniqueWord()];
     await redis.kill();
     await eventually(async () => {

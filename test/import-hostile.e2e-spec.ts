@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SchemaRepository } from '@app/database';
-import { Command, runToEnd, type Ended } from './support/command.js';
+import { Command, runToEnd, type CommandExit } from './support/command.js';
 import { eventually } from './support/eventually.js';
 import { uniqueWord, validInput } from './support/items.js';
 import { startService, type Service } from './support/service.js';
@@ -35,11 +35,11 @@ describe('the search index of an empty database', () => {
   });
   afterEach(() => service.stop());
 
-  const run = (args: string[], stdin = ''): Promise<Ended> => runToEnd('import', service.env, args, stdin);
+  const run = (args: string[], stdin = ''): Promise<CommandExit> => runToEnd('import', service.env, args, stdin);
   const missing = async (): Promise<string[]> => (await schema.missingIndexes()).performance;
   const hasItems = async (): Promise<boolean> => (await service.database.models.items.exists({})) !== null;
 
-  /** An import that has stored its first batches, without the index, and waits for more lines. */
+  /** Starts an import; resolves once it has stored its first batches without the index and waits for more lines. */
   async function startedImport(...args: string[]): Promise<Command> {
     const command = new Command('import', service.env, ['-', ...args]);
     command.child.stdin?.write(itemLines(1500));
@@ -54,24 +54,24 @@ describe('the search index of an empty database', () => {
     ['names a field twice', 'name,name\na,b\n'],
     ['is not CSV', 'na"me,"b\na,b\n'],
     ['is not UTF-8', Buffer.from([0xff, 0x2c, 0x61, 0x0a, 0x61, 0x2c, 0x62, 0x0a])],
-  ])('is there after a CSV file whose first line %s', async (_, content) => {
+  ])('exists after a CSV file whose first line %s', async (_, content) => {
     const { code, stderr } = await run([await fileOf('header.csv', content)]);
     expect([code, stderr]).toEqual([2, expect.stringContaining('The first line of a CSV file')]);
     expect(await missing()).toEqual([]);
   });
 
-  it('is there after an error in the middle of the import', async () => {
-    // Nothing can be written to it.
+  it('exists after an error in the middle of the import', async () => {
+    // Every write to `/dev/full` fails.
     const { code } = await run(['-', '--rejects', '/dev/full'], `${itemLines(1500)}not json\n`);
     expect([code, await hasItems(), await missing()]).toEqual([2, true, []]);
   });
 
-  it('is there after an import whose output nobody reads', async () => {
+  it('exists after an import whose output is closed', async () => {
     const command = new Command('import', service.env, ['-']);
     command.child.stdout?.destroy();
     command.child.stderr?.destroy();
     command.child.stdin?.end(`${itemLines(1500)}not json\n`);
-    expect((await command.ended()).code).toBe(1);
+    expect((await command.waitForExit()).code).toBe(1);
     expect(await service.database.models.items.countDocuments()).toBe(1500);
     expect(await missing()).toEqual([]);
   });
@@ -79,14 +79,14 @@ describe('the search index of an empty database', () => {
   it.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
-  ] as const)('is there after %s', async (signal, exitCode) => {
+  ] as const)('exists after %s', async (signal, exitCode) => {
     const command = await startedImport();
     command.child.kill(signal);
-    expect((await command.ended()).code).toBe(exitCode);
+    expect((await command.waitForExit()).code).toBe(exitCode);
     expect(await missing()).toEqual([]);
   });
 
-  it('is there while no line has been stored', async () => {
+  it('exists while no line has been stored', async () => {
     const rejects = join(folder, 'rejects.ndjson');
     const command = new Command('import', service.env, ['-', '--rejects', rejects]);
     command.child.stdin?.write('not json\n'.repeat(600));
@@ -95,13 +95,13 @@ describe('the search index of an empty database', () => {
     });
     expect(await missing()).toEqual([]);
     command.child.stdin?.end();
-    expect((await command.ended()).code).toBe(1);
+    expect((await command.waitForExit()).code).toBe(1);
   });
 
-  it('is named by readiness after kill -9, and built by the next import, whatever that imports', async () => {
+  it('is reported as missing by readiness after kill -9, and built by the next import of any kind', async () => {
     const command = await startedImport();
     command.child.kill('SIGKILL');
-    await command.ended();
+    await command.waitForExit();
     await eventually(async () => {
       const { body } = await service.api.request<{ parts: { mongodb: string } }>('/health/ready', {});
       expect(body.parts.mongodb).toContain('run setup: items.searchTerms');
@@ -115,7 +115,7 @@ describe('the search index of an empty database', () => {
   it('is built by setup after kill -9', async () => {
     const command = await startedImport();
     command.child.kill('SIGKILL');
-    await command.ended();
+    await command.waitForExit();
     expect((await runToEnd('setup', service.env, [])).code).toBe(0);
     expect(await missing()).toEqual([]);
   });
@@ -128,15 +128,15 @@ describe('importing hostile input', () => {
   });
   afterAll(() => service.stop());
 
-  const run = (args: string[], stdin = ''): Promise<Ended> => runToEnd('import', service.env, args, stdin);
-  const dryRun = (format: string, stdin: string): Promise<Ended> =>
+  const run = (args: string[], stdin = ''): Promise<CommandExit> => runToEnd('import', service.env, args, stdin);
+  const dryRun = (format: string, stdin: string): Promise<CommandExit> =>
     run(['-', '--dry-run', '--kind', 'brands', '--format', format], stdin);
 
   it.each([
     ['a quote inside a cell', '1,32" TV', 0, '240001 lines read: 240001 to be stored'],
     ['a quote that is never closed', '1,"TV', 1, '240001 lines read: 240000 to be stored'],
   ])(
-    'reads a megabyte of short lines of CSV after %s in seconds',
+    'reads a megabyte of short CSV lines after %s within seconds',
     async (_, line, exitCode, summary) => {
       const { code, stdout } = await dryRun('csv', `id,title\n${line}\n${'7,a\n'.repeat(240_000)}`);
       expect([code, stdout]).toEqual([exitCode, expect.stringContaining(summary)]);
@@ -144,24 +144,24 @@ describe('importing hostile input', () => {
     40_000,
   );
 
-  it('stores the text of a cell with a quote in it', async () => {
+  it('stores the text of a cell that contains a quote', async () => {
     const { stdout } = await run(['-', '--kind', 'brands', '--format', 'csv'], 'id,title\n71,32" TV\n72,plain\n');
     expect(stdout).toContain('2 stored');
     expect(await service.database.models.brands.findById(71).lean()).toEqual({ _id: 71, title: '32" TV' });
   });
 
-  it('names the line of a quote that is never closed, and imports the others', async () => {
+  it('names the line of a quote that is never closed, and imports the other lines', async () => {
     const { code, stdout, stderr } = await dryRun('csv', 'id,title\n1,one\n2,"two\n3,three\n4,"four"\n5,five\n');
     expect([code, stdout]).toEqual([1, expect.stringContaining('5 lines read: 4 to be stored')]);
     expect(stderr).toContain('line 3: Quoted cell continues to line 5: Text after a closing quote');
   });
 
-  it('refuses a CSV file whose lines end with CR alone', async () => {
+  it('rejects a CSV file whose lines end with CR alone', async () => {
     const { code, stderr } = await dryRun('csv', 'id,title\r1,one\r2,two\r');
     expect([code, stderr]).toEqual([2, expect.stringContaining('Carriage return')]);
   });
 
-  it('does not overwrite the file that it reads with rejected lines', async () => {
+  it('does not overwrite its input file with rejected lines', async () => {
     const content = JSON.stringify({ id: 81, title: uniqueWord() });
     const file = await fileOf('both.ndjson', content);
     const { code, stderr } = await run([file, '--kind', 'brands', '--rejects', file]);

@@ -25,7 +25,7 @@ describe('npm run import', () => {
     await removeOwnDatabases();
   });
 
-  it('waits after a signal until the search index is built', async () => {
+  it('builds the search index after a signal before it exits', async () => {
     const schema = new SchemaRepository(database);
     await schema.createIndexes();
     const launcher: ChildProcess = spawn(process.execPath, ['tools/import.mjs', '-'], { env });
@@ -37,13 +37,13 @@ describe('npm run import', () => {
       expect(await database.models.items.exists({})).not.toBeNull();
     });
     expect((await schema.missingIndexes()).performance).toHaveLength(1);
-    await slowDownOneIndex();
+    await delayOneIndexBuild();
     launcher.kill('SIGINT');
     expect(await exited).toEqual([130, null]);
     expect(await schema.missingIndexes()).toEqual({ unique: [], performance: [] });
   });
 
-  async function slowDownOneIndex(): Promise<void> {
+  async function delayOneIndexBuild(): Promise<void> {
     await database.connection
       .getClient()
       .db('admin')

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Item } from '@app/contracts';
 import { SchemaRepository, type Database, type ItemRecord } from '@app/database';
 import { withDatabase } from '../apps/cli/src/command.js';
-import { Command, runToEnd, type Ended } from './support/command.js';
+import { Command, runToEnd, type CommandExit } from './support/command.js';
 import { eventually } from './support/eventually.js';
 import { record, store, uniqueWord, validInput } from './support/items.js';
 import { freshEnvironment, openDatabase, startService, type Service } from './support/service.js';
@@ -27,8 +27,8 @@ describe('import', () => {
     await service.stop();
   });
 
-  const run = (args: string[], stdin = ''): Promise<Ended> => runToEnd('import', service.env, args, stdin);
-  const importLines = (lines: unknown[], ...args: string[]): Promise<Ended> => run(['-', ...args], ndjson(lines));
+  const run = (args: string[], stdin = ''): Promise<CommandExit> => runToEnd('import', service.env, args, stdin);
+  const importLines = (lines: unknown[], ...args: string[]): Promise<CommandExit> => run(['-', ...args], ndjson(lines));
   const fileOf = async (name: string, content: string): Promise<string> => {
     await writeFile(join(folder, name), content);
     return join(folder, name);
@@ -43,7 +43,7 @@ describe('import', () => {
       await database?.close();
     });
 
-    it('stores what the lines say, findable at once and in the order of lists', async () => {
+    it('stores items that are immediately searchable and in list order', async () => {
       const word = uniqueWord();
       const item = (name: string, more: object = {}) => validInput({ name: `${word} ${name}`, ...more });
       const { code, stdout } = await importLines([
@@ -73,7 +73,7 @@ describe('import', () => {
       );
     });
 
-    it('gives numbers and slugs as create does, and create goes on behind them', async () => {
+    it('assigns publicIds and slugs as create does, and create continues after them', async () => {
       const before = await service.api.create(validInput());
       await importLines([validInput({ name: 'Crème brûlée', externalId: uniqueWord() })]);
       const [imported] = await storedAs('Crème brûlée');
@@ -83,7 +83,7 @@ describe('import', () => {
       expect(imported?.publicId).toBeLessThan(after.publicId);
     });
 
-    it('finds other numbers when its own are taken', async () => {
+    it('uses other publicIds when its own are taken', async () => {
       const { publicId } = await service.api.create(validInput());
       await store(service.database, record({ publicId: publicId + 2 }));
       const name = uniqueWord();
@@ -124,12 +124,12 @@ describe('import', () => {
       });
     });
 
-    it('changes and doubles nothing when a file is loaded again', async () => {
+    it('changes and duplicates nothing when a file is imported again', async () => {
       const name = uniqueWord();
       const lines = [
         validInput({ name, externalId: `${name}-1`, price: 10 }),
         validInput({ name, price: 20 }),
-        // Equal to the byte, and without a name of its own: the same item.
+        // An identical line without an externalId is the same item.
         validInput({ name, price: 20 }),
       ];
       expect((await importLines(lines)).stdout).toContain('3 lines read: 2 stored, 1 already there');
@@ -142,7 +142,7 @@ describe('import', () => {
       expect(await storedAs(name)).toEqual(before);
     });
 
-    it('says of each bad line where and why, in a file, and stores the others', async () => {
+    it('writes each bad line to a file with its number and the reasons, and stores the others', async () => {
       const name = uniqueWord();
       const rejects = join(folder, 'rejects.ndjson');
       const long = `{"name":"${'x'.repeat(1_100_000)}"}`;
@@ -172,14 +172,14 @@ describe('import', () => {
       expect(await storedAs(name)).toHaveLength(1);
     });
 
-    it('shows the first bad lines where no file is there for them', async () => {
+    it('prints the first bad lines when there is no file for them', async () => {
       const { code, stderr } = await importLines(Array.from({ length: 20 }, () => '{"price":true}'));
       expect(code).toBe(1);
       expect(stderr).toContain('line 5: name: ');
       expect(stderr).not.toContain('line 6: ');
     });
 
-    it('stores nothing in a dry run, and says what it would', async () => {
+    it('stores nothing in a dry run, and reports what it would store', async () => {
       const name = uniqueWord();
       const numberBefore = await service.database.models.counters.findById('item.publicId').lean();
       const { code, stdout } = await importLines([validInput({ name }), 'not json'], '--dry-run');
@@ -192,20 +192,20 @@ describe('import', () => {
     });
 
     it.each(['SIGINT', 'SIGTERM'] as const)(
-      'ends in order on %s, and run again stores each item once',
+      'stops cleanly on %s, and stores each item once when it is run again',
       async (signal) => {
         const name = uniqueWord();
         const lines = ndjson(
           Array.from({ length: 6000 }, (_, index) => validInput({ name, externalId: `${name}-${String(index)}` })),
         );
         const command = new Command('import', service.env, ['-']);
-        // Without the end of the file it would wait for more.
+        // Standard input stays open, so the command waits for more lines.
         command.child.stdin?.write(lines);
         await eventually(async () => {
           expect(await storedAs(name)).not.toEqual([]);
         });
         command.child.kill(signal);
-        const { code, stdout } = await command.ended();
+        const { code, stdout } = await command.waitForExit();
         expect(code).toBe(signal === 'SIGINT' ? 130 : 143);
         const stored = await storedAs(name);
         expect(stdout).toContain(`: ${String(stored.length)} stored, 0 already there`);
@@ -218,7 +218,7 @@ describe('import', () => {
       },
     );
 
-    it('leaves a database that it has filled with all its indexes, also when it is interrupted', async () => {
+    it('leaves a database that it has filled with all its indexes, even if it is interrupted', async () => {
       const env = freshEnvironment();
       database = await openDatabase(env);
       const schema = new SchemaRepository(database);
@@ -232,11 +232,11 @@ describe('import', () => {
       });
       expect((await schema.missingIndexes()).performance).toEqual([expect.stringContaining('searchTerms')]);
       command.child.kill('SIGINT');
-      expect((await command.ended()).stdout).toContain('Search index built');
+      expect((await command.waitForExit()).stdout).toContain('Search index built');
       expect(await schema.missingIndexes()).toEqual({ unique: [], performance: [] });
     });
 
-    it('loads what generate writes', async () => {
+    it('imports the output of generate', async () => {
       const { code, stdout } = await runToEnd('generate', {}, ['1200', '--seed', '8']);
       expect([code, stdout.trimEnd().split('\n').length]).toEqual([0, 1200]);
       expect((await runToEnd('generate', {}, ['1200', '--seed', '8'])).stdout).toBe(stdout);
@@ -245,7 +245,7 @@ describe('import', () => {
   });
 
   describe('of reference data', () => {
-    it('stores new ones, and changes those that are there', async () => {
+    it('stores new entries and updates existing ones', async () => {
       const word = uniqueWord();
       const first = await importLines([{ id: 71, slug: word, title: 'Boats' }], '--kind', 'categories');
       expect(first.stdout).toContain('1 stored');
@@ -259,7 +259,7 @@ describe('import', () => {
       });
     });
 
-    it('rejects what is incomplete, and a slug that another category has', async () => {
+    it('rejects incomplete entries and a slug that another category has', async () => {
       const word = uniqueWord();
       const lines = [
         { id: 81, slug: word, title: 'One' },
@@ -275,7 +275,7 @@ describe('import', () => {
       expect(await service.database.models.categories.countDocuments({ _id: { $gte: 81, $lte: 84 } })).toBe(1);
     });
 
-    it('hands a renamed brand on to its items and to search', async () => {
+    it('passes a renamed brand on to its items and to search', async () => {
       const [former, name] = [uniqueWord(), uniqueWord()];
       const brands = (title: string) => run(['-', '--kind', 'brands', '--format', 'csv'], `id,title\n61,${title}\n`);
       await brands(former);
@@ -288,7 +288,7 @@ describe('import', () => {
       expect((await search(name)).map(({ brandTitle }) => brandTitle).sort()).toEqual([latter, null].sort());
     });
 
-    it('hands on what an earlier run has left undone', async () => {
+    it('passes on a new title that an earlier run failed to pass on', async () => {
       const name = uniqueWord();
       await service.database.models.conditions.insertMany([{ _id: 91, title: 'Former' }]);
       await importLines([validInput({ name, conditionId: 91 })]);
@@ -307,34 +307,34 @@ describe('import', () => {
       ['an unknown option', ['-', '--fast'], 'usage: import'],
       ['a concurrency of none', ['-', '--concurrency', '0'], 'usage: import'],
       ['a rejects file that cannot be written', ['-', '--rejects', '/nowhere/rejects'], 'Cannot write'],
-    ])('exits 2 with %s', async (_, args, reason) => {
+    ])('exits with 2 given %s', async (_, args, reason) => {
       const { code, stderr } = await run(args);
       expect([code, stderr]).toEqual([2, expect.stringContaining(reason)]);
     });
 
-    it('exits 2 in a database without its indexes', async () => {
+    it('exits with 2 if the database has no indexes', async () => {
       const { code, stderr } = await runToEnd('import', freshEnvironment(), ['-']);
       expect([code, stderr]).toEqual([2, expect.stringContaining('npm run setup')]);
     });
 
-    it('exits 2 when no database answers', async () => {
+    it('exits with 2 if MongoDB does not respond', async () => {
       const env = { MONGODB_URI: 'mongodb://127.0.0.1:9/none' };
       const { code, stderr } = await runToEnd('import', env, ['-']);
       expect([code, stderr]).toEqual([2, expect.stringContaining('MongoDB did not answer')]);
     });
   });
 
-  it('keeps its connection for longer than it waits for one', async () => {
+  it('keeps its connection for longer than it waits for one to open', async () => {
     const { MONGODB_URI: before } = process.env;
     process.env['MONGODB_URI'] = service.env['MONGODB_URI'];
-    const patienceMs = 500;
+    const connectTimeoutMs = 500;
     await withDatabase(
       () => undefined,
-      patienceMs,
+      connectTimeoutMs,
       async (database) => {
         const since = Date.now();
         await eventually(() => {
-          expect(Date.now() - since).toBeGreaterThan(2 * patienceMs);
+          expect(Date.now() - since).toBeGreaterThan(2 * connectTimeoutMs);
         });
         expect(await database.answers(1000)).toBe(true);
       },

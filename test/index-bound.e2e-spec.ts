@@ -1,5 +1,5 @@
 import type { ItemRecord } from '@app/database';
-import { favour, inListOrder, isListed, record } from './support/items.js';
+import { addFavourites, inListOrder, isListed, record } from './support/items.js';
 import { profile, type ProfiledQuery } from './support/profile.js';
 import { startApi, startService, type Service } from './support/service.js';
 
@@ -28,8 +28,8 @@ const FILTERS = STATUSES.flatMap((status) =>
 );
 
 /**
- * Items that differ by their number alone. No item is both `even` and `odd`, or both `plain` and `common`; three are both
- * `pair` and `couple`, which many are; `seldom`, `cancelled` and the category 2 are rare.
+ * Returns item number `n`. No item is both `even` and `odd`, or both `plain` and `common`. Many are `pair` or `couple`,
+ * but only three are both. `seldom`, `cancelled` and category 2 are rare.
  */
 function numbered(n: number): ItemRecord {
   const isCouple = n % 10 === 1 || n % 6000 === 10;
@@ -40,7 +40,7 @@ function numbered(n: number): ItemRecord {
     searchTerms: [...words, ...(n % 10 === 0 ? ['pair'] : []), ...(n % 7000 === 19 ? ['seldom'] : []), 'bo', 'boo'],
     isBoosted,
     boostScore: isBoosted ? n % 3 : 0,
-    // Several of each moment.
+    // Several items share each moment.
     createdAt: new Date(Date.UTC(2026, 0, 1) + Math.floor(n / 7) * 1000),
     isVisible: n % 25 !== 3,
     status: n % 7000 === 11 ? 'cancelled' : n % 4 === 0 ? 'sold' : 'available',
@@ -70,17 +70,17 @@ describe('every list of 20,000 items', () => {
   const listOf = ({ status, category, words }: Filter): ItemRecord[] =>
     catalogue.filter((item) => isListed({ status, categoryId: category, terms: words }, item));
 
-  /** How many items are in each of the lists that the list could be read from. */
+  /** Returns the length of each list from which the filtered list could be read. */
   const lengths = ({ status, category, words }: Filter): number[] => [
     ...words.map((word) => listOf({ status: undefined, category: undefined, words: [word] }).length),
     ...(status === undefined && category === undefined ? [] : [listOf({ status, category, words: [] }).length]),
   ];
 
-  /** Reads a part of the list; answers what is wrong with the answer or with how it was found. */
+  /** Reads a part of a list. Returns what is wrong with the response or with its queries. */
   const faultsOf = async (filter: Filter, window: object, expected: ItemRecord[]): Promise<string[]> => {
-    const answer = await service.api.getAll({ ...inputOf(filter), ...window });
+    const response = await service.api.getAll({ ...inputOf(filter), ...window });
     const queries = await newQueries();
-    const isRight = answer.map(({ publicId }) => publicId).join() === expected.map(({ publicId }) => publicId).join();
+    const isRight = response.map(({ publicId }) => publicId).join() === expected.map(({ publicId }) => publicId).join();
     const [length = 0, ...others] = lengths(filter);
     const rarest = others.length === 0 ? 0 : Math.min(length, ...others);
     return [
@@ -91,7 +91,7 @@ describe('every list of 20,000 items', () => {
   };
 
   it.each([1, DEEP_PAGE])(
-    'reads page %i from an index, at a cost that follows what is answered and skipped',
+    'reads page %i from an index, at a cost proportional to what it returns and skips',
     async (page) => {
       const faults: string[] = [];
       for (const filter of FILTERS) {
@@ -121,7 +121,7 @@ describe('every list of 20,000 items', () => {
     ['common boo', 'boo common'],
     ['odd even', 'even odd'],
     ['seldom common boo', 'boo common seldom'],
-  ])('reads %j from where it reads %j', async (search, reordered) => {
+  ])('reads %j from the same index range as %j', async (search, reordered) => {
     const reads: unknown[] = [];
     for (const input of [{ search }, { search: reordered }]) {
       await service.api.getAll({ ...input, pageSize: PAGE_SIZE, page: DEEP_PAGE });
@@ -132,9 +132,9 @@ describe('every list of 20,000 items', () => {
     expect(reads[1]).toEqual(reads[0]);
   });
 
-  it('reads what more items fulfil than are counted from the rarest condition, which it tells by keys alone', async () => {
+  it('finds the rarest of several common conditions by counting keys only, and reads from it', async () => {
     for (const search of ['boo common', 'common boo']) {
-      // One that remembers no counts yet.
+      // A new API has no counts in its cache.
       const { api, stop } = await startApi(service.env);
       await newQueries();
       await api.getAll({ search, pageSize: PAGE_SIZE, page: DEEP_PAGE });
@@ -152,22 +152,22 @@ describe('every list of 20,000 items', () => {
 
   it.each([
     ['few', 100, 100, FILTERS],
-    // Only the newest of them count.
+    // Only the newest favourites are considered.
     ['many', 6000, 5000, FILTERS.filter(({ words }) => words.length === 0)],
   ])(
-    'reads favourites from their index, at a cost that follows how %s they are',
+    'reads favourites from their index, at a cost proportional to their number: %s',
     async (userId, count, counted, filters) => {
       const favourites = stored.slice(-count);
-      await favour(service.database, userId, favourites);
+      await addFavourites(service.database, userId, favourites);
       const newest = favourites.reverse().slice(0, counted);
       const faults: string[] = [];
       for (const filter of filters) {
         const list = listOf(filter);
         const inList = new Set(list);
         const expected = newest.filter((item) => inList.has(item)).slice(0, PAGE_SIZE);
-        const answer = await service.api.getAll({ ...inputOf(filter), userId });
+        const response = await service.api.getAll({ ...inputOf(filter), userId });
         const queries = await newQueries();
-        expect(answer.map(({ publicId }) => publicId)).toEqual(expected.map(({ publicId }) => publicId));
+        expect(response.map(({ publicId }) => publicId)).toEqual(expected.map(({ publicId }) => publicId));
         faults.push(...faultsOfFavourites(queries, counted));
       }
       expect(faults).toEqual([]);
@@ -175,7 +175,7 @@ describe('every list of 20,000 items', () => {
   );
 });
 
-/** The keys of the favourites, without their documents; then items by their ids: as many as the page holds, or all where few match. */
+/** Favourites are read by their keys only, then items by their ids: as many as the page holds, or all if few match. */
 function faultsOfFavourites(queries: ProfiledQuery[], favourites: number): string[] {
   const isOfItems = ({ command }: ProfiledQuery): boolean => command.find === 'items';
   const [items, positions] = [queries.filter(isOfItems), queries.filter((query) => !isOfItems(query))];
@@ -196,18 +196,21 @@ function faultsOfFavourites(queries: ProfiledQuery[], favourites: number): strin
   ];
 }
 
-/** A query may examine three times what it answers and skips; where several conditions meet, ten times that, or all of the rarest. */
+/**
+ * A query may examine three times what it returns and skips. With several conditions it may examine ten times that, or
+ * all items of the rarest one.
+ */
 function faultsOfQuery(query: ProfiledQuery, rarest: number): string[] {
   const { command, keysExamined, docsExamined, nreturned, planSummary, hasSortStage } = query;
   const bound = 3 * (nreturned + (command.skip ?? 0)) + 10;
   const most = rarest === 0 ? bound : Math.max(10 * bound, rarest + 10);
   const isCount = command.aggregate !== undefined;
-  const told = `${planSummary}, ${String(keysExamined)} keys, ${String(docsExamined)} documents, at most ${String(most)}`;
+  const cost = `${planSummary}, ${String(keysExamined)} keys, ${String(docsExamined)} documents, at most ${String(most)}`;
   return [
     ...(planSummary.includes('COLLSCAN') ? ['reads the collection'] : []),
     ...(hasSortStage === true ? ['sorts'] : []),
-    ...(!isCount && (keysExamined > most || docsExamined > most) ? [told] : []),
-    ...(isCount && docsExamined > 0 ? [`counts by documents: ${told}`] : []),
-    ...(!isCount && rarest === 0 && docsExamined > nreturned ? [`reads what it does not return: ${told}`] : []),
+    ...(!isCount && (keysExamined > most || docsExamined > most) ? [cost] : []),
+    ...(isCount && docsExamined > 0 ? [`counts by documents: ${cost}`] : []),
+    ...(!isCount && rarest === 0 && docsExamined > nreturned ? [`reads what it does not return: ${cost}`] : []),
   ];
 }

@@ -1,5 +1,5 @@
 import type { ErrorBody, Item } from '@app/contracts';
-import type { Answer } from './support/api-client.js';
+import type { HttpResponse } from './support/api-client.js';
 import { expectError as expectErrorBody } from './support/errors.js';
 import { uniqueWord, validInput } from './support/items.js';
 import { startService, type Service } from './support/service.js';
@@ -8,11 +8,11 @@ type Created = Item & Pick<ErrorBody, 'message' | 'data'>;
 
 const DEFAULT_BYTES = 65_536;
 
-const expectError = (answer: Answer<unknown>, status: number, code: string): void => {
-  expectErrorBody(answer as Answer<ErrorBody>, status, code);
+const expectError = (response: HttpResponse<unknown>, status: number, code: string): void => {
+  expectErrorBody(response as HttpResponse<ErrorBody>, status, code);
 };
 const bytesOf = (input: object): number => Buffer.byteLength(JSON.stringify(input));
-/** A valid input of so many bytes, most of them in its description. */
+/** Returns a valid input of this many bytes, most of them in its description. */
 const inputOf = (bytes: number, character = 'x', more: object = {}): Record<string, unknown> => {
   const room = bytes - bytesOf(validInput({ description: '', ...more }));
   const each = Buffer.byteLength(character);
@@ -23,16 +23,16 @@ const inputOf = (bytes: number, character = 'x', more: object = {}): Record<stri
 describe.each([
   ['by default', {}, DEFAULT_BYTES],
   ['as MAX_ITEM_BYTES says', { MAX_ITEM_BYTES: '2000' }, 2000],
-])('the size of an item is limited %s', (_which, env, limit) => {
+])('the size limit of an item %s', (_which, env, limit) => {
   let service: Service;
   beforeAll(async () => {
     service = await startService({ env });
   });
   afterAll(() => service.stop());
 
-  const create = (input: unknown): Promise<Answer<Created>> => service.api.call('create', input);
+  const create = (input: unknown): Promise<HttpResponse<Created>> => service.api.call('create', input);
 
-  it.each(['x', 'é', '山', '🚲'])('to that many bytes of its input as JSON: of %s', async (character) => {
+  it.each(['x', 'é', '山', '🚲'])('counts the bytes of the input as JSON, here of %s', async (character) => {
     const input = inputOf(limit, character);
     expect(bytesOf(input)).toBe(limit);
     const { status, body } = await create(input);
@@ -44,13 +44,13 @@ describe.each([
     expect(await service.database.models.items.countDocuments({ name })).toBe(0);
   });
 
-  it('whatever makes it large', async () => {
+  it('applies whichever field is large', async () => {
     for (const large of [{ photos: [{ a: 'x'.repeat(limit) }] }, { images: ['x'.repeat(limit)] }]) {
       expectError(await create(validInput(large)), 413, 'PAYLOAD_TOO_LARGE');
     }
   });
 
-  it('without what is not kept: unknown fields, spaces and escapes', async () => {
+  it('ignores what is not stored: unknown fields, spaces and escapes', async () => {
     const { name, ...rest } = inputOf(limit);
     const body = JSON.stringify({ ...rest, unknown: 'x'.repeat(limit) }).replace(
       '{',
@@ -60,7 +60,7 @@ describe.each([
     expect((await service.api.post('/api/orpc/items/create', body, headers)).status).toBe(200);
   });
 
-  it('after everything else has been found wrong', async () => {
+  it('is checked only if the input is valid otherwise', async () => {
     const refused = await create({ ...inputOf(limit + 1), price: -1 });
     expectError(refused, 400, 'BAD_REQUEST');
   });

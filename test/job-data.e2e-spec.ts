@@ -9,14 +9,14 @@ import { endProcesses, ServiceProcess } from './support/processes.js';
 import { openQueue, type OpenQueue } from './support/queue.js';
 import { freshEnvironment, openDatabase } from './support/service.js';
 
-/** A lost reply is made up for by looking every quarter of a second for what is half a second late. */
-const MADE_UP_FOR_MS = 1500;
-/** A job that was taken and cannot be read is let go when its lock has expired. */
-const STALLED_AGAIN_MS = 15_000;
+/** Creates that wait for more than 500 ms are looked up every 250 ms, which makes up for a lost reply. */
+const RECOVERED_WITHIN_MS = 1500;
+/** A job that was taken but cannot be read is released when its lock expires. */
+const RELEASED_WITHIN_MS = 15_000;
 
 jest.setTimeout(30_000);
 
-describe('a job of the queue of creates', () => {
+describe('a job in the create queue', () => {
   let redis: OwnDatabase;
   let env: NodeJS.ProcessEnv;
   let database: Database;
@@ -36,7 +36,7 @@ describe('a job of the queue of creates', () => {
     jobs = openQueue(env);
     api = ServiceProcess.start('api', env);
     worker = ServiceProcess.start('worker', env);
-    await Promise.all([api.becomes('ready'), worker.becomes('ready')]);
+    await Promise.all([api.waitForStatus('ready'), worker.waitForStatus('ready')]);
     client = await api.client();
   });
   beforeEach(async () => {
@@ -73,7 +73,7 @@ describe('a job of the queue of creates', () => {
     return jobs.redis.hgetall(jobs.queue.toKey(id));
   };
 
-  /** Waits until the item is stored and the job is gone. */
+  /** Waits until the item is stored and the job has left the queue. */
   const expectDone = async (id: string): Promise<void> => {
     await eventually(async () => {
       expect((await client.call('getById', { id })).status).toBe(200);
@@ -81,7 +81,7 @@ describe('a job of the queue of creates', () => {
     });
   };
 
-  describe('that is no create job', () => {
+  describe('that is not a create job', () => {
     it.each([
       ['nothing', {}],
       ['null', null],
@@ -89,7 +89,7 @@ describe('a job of the queue of creates', () => {
       ['a version that is no number', { ...createJob(), version: '1' }],
       ['the id of another job', createJob()],
       ['an item without a name', { ...createJob(), item: { description: 'x' } }],
-    ])('ends in failed, with the reason and its data: %s', async (_what, data) => {
+    ])('ends up in failed, with the reason and its data: %s', async (_what, data) => {
       const id = newMongoId();
       await add(id, data);
       const { failedReason, data: kept = '' } = await failed(id);
@@ -97,9 +97,9 @@ describe('a job of the queue of creates', () => {
       expect(JSON.parse(kept)).toEqual(data);
     });
 
-    it('holds up no other, also when its data is not even JSON', async () => {
+    it('does not block other jobs, even if its data is not JSON', async () => {
       await jobs.queue.pause();
-      const spoiled = await Promise.all(
+      const unreadable = await Promise.all(
         Array.from({ length: 20 }, async () => {
           const id = newMongoId();
           await add(id, {});
@@ -110,16 +110,16 @@ describe('a job of the queue of creates', () => {
       const creating = client.create(validInput());
       await jobs.queue.resume();
       expect((await creating).status).toBe('available');
-      for (const id of spoiled) expect(await jobs.queue.getJobState(id)).toMatch(/^(waiting|active)$/);
+      for (const id of unreadable) expect(await jobs.queue.getJobState(id)).toMatch(/^(waiting|active)$/);
       await eventually(async () => {
-        await Promise.all(spoiled.map((id) => jobs.queue.remove(id)));
+        await Promise.all(unreadable.map((id) => jobs.queue.remove(id)));
         expect(await jobs.queue.getJobCountByTypes('wait', 'active')).toBe(0);
-      }, STALLED_AGAIN_MS);
+      }, RELEASED_WITHIN_MS);
     });
   });
 
-  describe('of a version that this worker does not know', () => {
-    it('is tried again later, its data unchanged and none of its tries used up', async () => {
+  describe('of a version that the worker does not know', () => {
+    it('is retried later, with its data unchanged and no attempt used up', async () => {
       const job = createJob();
       const data = { ...job, version: 99, item: 'in a way to come' };
       await add(job.id, data);
@@ -133,7 +133,7 @@ describe('a job of the queue of creates', () => {
       expect(await database.models.items.countDocuments({ name: job.item.name })).toBe(1);
     });
 
-    it('holds up no other', async () => {
+    it('does not block other jobs', async () => {
       const waiting = Array.from({ length: 20 }, () => createJob());
       await Promise.all(waiting.map((job) => add(job.id, { ...job, version: 99 })));
       expect((await client.create(validInput())).status).toBe('available');
@@ -144,8 +144,8 @@ describe('a job of the queue of creates', () => {
     });
   });
 
-  describe('in whose midst workers have died', () => {
-    /** Adds it as it is after so many stalls, with so many workers lost that did it alone. */
+  describe('during which workers have died', () => {
+    /** Adds a job as it looks after ten stalls, with `deaths` workers lost while they did it alone. */
     const addStalled = async (job: CreateJob, deaths: number): Promise<void> => {
       await jobs.queue.pause();
       await add(job.id, job);
@@ -153,17 +153,17 @@ describe('a job of the queue of creates', () => {
       await jobs.queue.resume();
     };
 
-    it('ends in failed, with the reason and its data, when they have died of it alone', async () => {
+    it('ends up in failed, with the reason, if they died while doing it alone', async () => {
       const job = createJob();
       await addStalled(job, 5);
       expect(await failed(job.id)).toMatchObject({ failedReason: 'Workers died of it again and again' });
       expect(await database.models.items.countDocuments({ name: job.item.name })).toBe(0);
     });
 
-    it('is done when it was only beside them, and leaves no count behind when MongoDB refuses it', async () => {
-      const beside = createJob();
-      await addStalled(beside, 4);
-      await expectDone(beside.id);
+    it('is done if it succeeds in time, and counts no further death if MongoDB rejects it', async () => {
+      const recovered = createJob();
+      await addStalled(recovered, 4);
+      await expectDone(recovered.id);
       const refused = createJob();
       const { db } = database.connection;
       await db?.command({ collMod: 'items', validator: { name: { $ne: refused.item.name } } });
@@ -175,7 +175,7 @@ describe('a job of the queue of creates', () => {
       await db?.command({ collMod: 'items', validator: {} });
     });
 
-    it('is done when its item is there', async () => {
+    it('is done if its item is already stored', async () => {
       const job = createJob();
       await add(job.id, job);
       await expectDone(job.id);
@@ -184,7 +184,7 @@ describe('a job of the queue of creates', () => {
     });
   });
 
-  describe('that is done twice', () => {
+  describe('that runs twice', () => {
     const expectOneItem = async (id: string, name: string): Promise<void> => {
       await eventually(() => {
         expect(replies).toHaveLength(2);
@@ -194,7 +194,7 @@ describe('a job of the queue of creates', () => {
       expect(await database.models.items.countDocuments({ name })).toBe(1);
     };
 
-    it('stores one item, and says the same again: it was queued once more', async () => {
+    it('stores one item and sends the same reply again when it is queued again', async () => {
       const job = createJob({ replyTo: subscriber.channel });
       await add(job.id, job);
       await expectDone(job.id);
@@ -202,11 +202,11 @@ describe('a job of the queue of creates', () => {
       await expectOneItem(job.id, job.item.name);
     });
 
-    it('stores one item, and says the same to both: two workers had it at once', async () => {
+    it('stores one item and sends the same reply twice when two workers run it at once', async () => {
       const other = { ...env, QUEUE_PREFIX: `test-${uniqueWord()}` };
       const otherJobs = openQueue(other);
       const otherWorker = ServiceProcess.start('worker', other);
-      await otherWorker.becomes('ready');
+      await otherWorker.waitForStatus('ready');
       for (let round = 0; round < 5; round++) {
         replies.length = 0;
         const job = createJob({ replyTo: subscriber.channel });
@@ -217,7 +217,7 @@ describe('a job of the queue of creates', () => {
       await otherJobs.close();
     });
 
-    it('derives nothing anew when an earlier try has stored its item', async () => {
+    it('derives nothing again when an earlier attempt has stored its item', async () => {
       const job = createJob({ replyTo: subscriber.channel });
       await add(job.id, job);
       await expectDone(job.id);
@@ -238,38 +238,38 @@ describe('a job of the queue of creates', () => {
   });
 
   describe('whose reply is lost', () => {
-    it('is found in MongoDB: it is late, not lost', async () => {
+    it('completes late, because its item is found in MongoDB', async () => {
       await forbidReplies();
       const since = Date.now();
       const { id } = await client.create(validInput());
-      expect(Date.now() - since).toBeLessThan(MADE_UP_FOR_MS);
+      expect(Date.now() - since).toBeLessThan(RECOVERED_WITHIN_MS);
       expect((await client.call<Item>('getById', { id })).status).toBe(200);
     });
 
-    it('is followed by quick ones: the api listens again when its connection was cut', async () => {
+    it('is followed by fast ones, because the API subscribes again after its connection is cut', async () => {
       for (let round = 0; round < 3; round++) {
         await jobs.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
         await eventually(async () => {
           const since = Date.now();
           await client.create(validInput());
-          // Before the first look into MongoDB.
+          // Before the first lookup in MongoDB.
           expect(Date.now() - since).toBeLessThan(450);
         });
       }
     });
   });
 
-  describe('that fails for good', () => {
+  describe('that fails permanently', () => {
     beforeAll(async () => {
       await database.connection.db?.command({ collMod: 'items', validator: { name: { $ne: 'Refused' } } });
     });
 
     it.each(['heard', 'lost'])(
-      'answers 500 and stays in failed, its last try spent: a reply that is %s',
+      'results in a 500 and stays in failed after its last attempt, with a reply that is %s',
       async (reply) => {
         if (reply === 'lost') await forbidReplies();
         await jobs.queue.pause();
-        const answering = client.call<ErrorBody>('create', validInput({ name: 'Refused' }), { 'X-Request-Id': reply });
+        const creating = client.call<ErrorBody>('create', validInput({ name: 'Refused' }), { 'X-Request-Id': reply });
         const [job] = await eventually(async () => {
           const waiting = await jobs.queue.getWaiting();
           expect(waiting).toHaveLength(1);
@@ -279,7 +279,7 @@ describe('a job of the queue of creates', () => {
         await jobs.redis.hset(jobs.queue.toKey(id), 'atm', 9);
         await jobs.queue.resume();
 
-        const { status, body } = await answering;
+        const { status, body } = await creating;
         expect([status, body.code, body.data]).toEqual([500, 'INTERNAL_SERVER_ERROR', undefined]);
         expect(await failed(id)).toMatchObject({ failedReason: 'Document failed validation' });
         await eventually(() => {
@@ -295,7 +295,7 @@ describe('a job of the queue of creates', () => {
       },
     );
 
-    it('is told to who waits for it', async () => {
+    it('is reported to the API that waits for it', async () => {
       const job = createJob({ replyTo: subscriber.channel });
       job.item.name = 'Refused';
       await jobs.queue.add('create', job, { ...CREATE_JOB_OPTIONS, attempts: 1, jobId: job.id });
@@ -304,7 +304,7 @@ describe('a job of the queue of creates', () => {
       });
     });
 
-    it('is tried again first, later and later', async () => {
+    it('is retried several times first', async () => {
       const job = createJob();
       job.item.name = 'Refused';
       await add(job.id, job);
@@ -316,7 +316,7 @@ describe('a job of the queue of creates', () => {
     });
   });
 
-  it('carries the id of its request into the log of the worker', async () => {
+  it("carries the id of its request into the worker's log", async () => {
     const { body } = await client.call<Item>('create', validInput(), { 'X-Request-Id': 'shop-4711' });
     const { id, publicId } = body;
     await eventually(() => {
@@ -326,22 +326,22 @@ describe('a job of the queue of creates', () => {
     });
   });
 
-  it('that nobody takes makes the worker not ready', async () => {
+  it('makes the worker not ready if it is not taken', async () => {
     await jobs.queue.pause();
     await add(newMongoId(), {});
-    const { parts } = await worker.becomes('not ready');
+    const { parts } = await worker.waitForStatus('not ready');
     expect(parts).toEqual({ mongodb: 'ok', redis: 'ok', consumer: 'jobs wait and none is done' });
     await jobs.queue.resume();
-    await worker.becomes('ready');
+    await worker.waitForStatus('ready');
   });
 
-  /** Redis takes no message for any channel from now on. */
+  /** Makes Redis reject messages on every channel from now on. */
   async function forbidReplies(): Promise<void> {
     await jobs.redis.call('ACL', 'SETUSER', 'default', 'resetchannels');
   }
 });
 
-/** A job as the API makes it. */
+/** Returns a job as the API adds it. */
 function createJob(changes: Partial<CreateJob> = {}): CreateJob {
   const item = { ...(validInput({ name: uniqueWord() }) as unknown as CreateJob['item']), categoryId: 7 };
   return {

@@ -7,18 +7,18 @@ import { endProcesses, ServiceProcess } from './support/processes.js';
 import { openQueue, type OpenQueue } from './support/queue.js';
 import { freshEnvironment, openDatabase } from './support/service.js';
 
-/** 9 s is the promise, 10 s the moment at which orchestrators kill. */
-const AT_LAST_MS = 9500;
+/** Processes promise to stop within 9 s, because orchestrators kill them after 10 s. */
+const STOPPED_WITHIN_MS = 9500;
 
 jest.setTimeout(60_000);
 
-/** An answer of create, whichever. */
-interface Answered {
+/** Any response to a create. */
+interface CreateResponse {
   id?: string;
   data?: { id: string };
 }
 
-describe('a worker that ends', () => {
+describe('a worker', () => {
   let mongod: OwnDatabase;
   let env: NodeJS.ProcessEnv;
   let database: Database;
@@ -34,12 +34,12 @@ describe('a worker that ends', () => {
     await new SchemaRepository(database).createIndexes();
     jobs = openQueue(env);
     const api = ServiceProcess.start('api', env);
-    await api.becomes('ready');
+    await api.waitForStatus('ready');
     client = await api.client();
   });
   beforeEach(async () => {
     worker = ServiceProcess.start('worker', env);
-    await worker.becomes('ready');
+    await worker.waitForStatus('ready');
   });
   afterEach(async () => {
     mongod.resume();
@@ -51,9 +51,9 @@ describe('a worker that ends', () => {
     await endProcesses();
   });
 
-  it('with SIGTERM gives a job that it cannot finish back after 8 s, and the next one does it', async () => {
+  it('returns a job that it cannot finish to the queue 8 s after SIGTERM, and the next worker does it', async () => {
     await mongod.pause();
-    const creating = client.call<Answered>('create', validInput());
+    const creating = client.call<CreateResponse>('create', validInput());
     const [job] = await eventually(async () => {
       const active = await jobs.queue.getActive();
       expect(active).toHaveLength(1);
@@ -63,7 +63,7 @@ describe('a worker that ends', () => {
     const { code, afterMs } = await worker.end('SIGTERM');
     expect(code).toBe(0);
     expect(afterMs).toBeGreaterThan(7000);
-    expect(afterMs).toBeLessThan(AT_LAST_MS);
+    expect(afterMs).toBeLessThan(STOPPED_WITHIN_MS);
     expect(await jobs.queue.getJobState(id)).toBe('waiting');
     expect((await jobs.queue.getJob(id))?.attemptsMade).toBe(0);
 
@@ -75,9 +75,9 @@ describe('a worker that ends', () => {
     expect([200, 504]).toContain((await creating).status);
   });
 
-  it('with kill -9 amid 200 creates leaves them to the next, which stores each exactly once', async () => {
+  it('killed with -9 during 200 creates leaves them to the next worker, which stores each exactly once', async () => {
     const name = uniqueWord();
-    const creating = Array.from({ length: 200 }, () => client.call<Answered>('create', validInput({ name })));
+    const creating = Array.from({ length: 200 }, () => client.call<CreateResponse>('create', validInput({ name })));
     await eventually(async () => {
       expect(await database.models.items.countDocuments({ name })).toBeGreaterThan(0);
     });
@@ -85,9 +85,9 @@ describe('a worker that ends', () => {
     expect(await database.models.items.countDocuments({ name })).toBeLessThan(200);
 
     worker = ServiceProcess.start('worker', env);
-    const answers = await Promise.all(creating);
-    for (const { status } of answers) expect([200, 504]).toContain(status);
-    const ids = answers.map(({ body }) => body.id ?? body.data?.id ?? 'none').sort();
+    const responses = await Promise.all(creating);
+    for (const { status } of responses) expect([200, 504]).toContain(status);
+    const ids = responses.map(({ body }) => body.id ?? body.data?.id ?? 'none').sort();
     await eventually(async () => {
       const stored = await database.models.items.find({ name }, { _id: 1, publicId: 1 }).lean();
       expect(stored.map(({ _id }) => _id.toHexString()).sort()).toEqual(ids);

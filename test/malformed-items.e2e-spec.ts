@@ -2,16 +2,16 @@ import { ItemSchema, ITEM_STATUSES, type ErrorBody, type Item } from '@app/contr
 import { SchemaRepository, type Database, type ItemRecord } from '@app/database';
 import { mongo } from 'mongoose';
 import type { ApiClient } from './support/api-client.js';
-import { runToEnd, type Ended } from './support/command.js';
+import { runToEnd, type CommandExit } from './support/command.js';
 import { eventually } from './support/eventually.js';
-import { favour, record, store, uniqueWord, validInput } from './support/items.js';
+import { addFavourites, record, store, uniqueWord, validInput } from './support/items.js';
 import { endProcesses, ServiceProcess, type LogLine } from './support/processes.js';
 import { freshEnvironment, openDatabase, startService, type Service } from './support/service.js';
 import { walk } from './support/walk.js';
 
 const { Decimal128, Double, Long } = mongo;
 
-/** Values as MongoDB's own expressions: the driver for Node.js cannot send a date that JavaScript has not. */
+/** Values as MongoDB expressions: the Node.js driver cannot send a date that JavaScript cannot represent. */
 type Values = Record<string, unknown>;
 const MISSING = '$$REMOVE';
 const BEYOND_JS = Long.fromString('9000000000000000');
@@ -20,8 +20,8 @@ const LATE_DATE = { $toDate: BEYOND_JS };
 const AT = '2026-01-02T03:04:05.678Z';
 const BOOST = { isBoosted: true, boostScore: 3 };
 
-/** What is stored in another type than the service's own, and how it is answered. */
-const TAKEN: [what: string, stored: Values, answered: Partial<Item>][] = [
+/** Values of other types than the service writes, and what it returns for them. */
+const ACCEPTED: [what: string, stored: Values, returned: Partial<Item>][] = [
   ['an ISO string for updatedAt', { updatedAt: AT }, { updatedAt: AT }],
   [
     'an ISO string of another time zone for updatedAt',
@@ -58,7 +58,7 @@ const TAKEN: [what: string, stored: Values, answered: Partial<Item>][] = [
   ],
 ];
 
-/** What no item can be made of, and by which field. */
+/** Values that make a document malformed, and the field in which they do. */
 const MALFORMED: [what: string, stored: Values, field: string][] = [
   ['no name', { name: MISSING }, 'name'],
   ['null for a name', { name: null }, 'name'],
@@ -97,7 +97,7 @@ const MALFORMED: [what: string, stored: Values, field: string][] = [
   ['null for its photos', { photos: null }, 'photos'],
 ];
 
-/** Fields of a document that must be there, and be something. */
+/** Fields of a document that must be present and not null. */
 const REQUIRED = Object.entries(ItemSchema.shape)
   .filter(([name, schema]) => !['id', 'url'].includes(name) && !schema.safeParse(null).success)
   .map(([name]) => name);
@@ -106,15 +106,15 @@ jest.setTimeout(60_000);
 
 const idOf = ({ _id }: Pick<ItemRecord, '_id'>): string => _id.toHexString();
 
-/** Has other services change stored items, whatever a validator says. */
-async function spoil(database: Database, changes: [item: ItemRecord, values: Values][]): Promise<void> {
+/** Changes stored items as another service would, and bypasses the validator. */
+async function writeMalformed(database: Database, changes: [item: ItemRecord, values: Values][]): Promise<void> {
   const operations = changes.map(([{ _id }, values]) => ({
     updateOne: { filter: { _id }, update: [{ $set: values }] },
   }));
   await database.models.items.collection.bulkWrite(operations, { bypassDocumentValidation: true });
 }
 
-describe('documents of other services', () => {
+describe('documents written by other services', () => {
   let database: Database;
   let api: ServiceProcess;
   let client: ApiClient;
@@ -124,7 +124,7 @@ describe('documents of other services', () => {
     await new SchemaRepository(database).createIndexes();
     api = ServiceProcess.start('api', env);
     client = await api.client();
-    await api.becomes('ready');
+    await api.waitForStatus('ready');
   });
   beforeEach(async () => {
     const { items, favourites } = database.models;
@@ -136,12 +136,12 @@ describe('documents of other services', () => {
     await database.close();
   });
 
-  /** A list that must be answered, with nothing but Items in it. */
+  /** Returns a list that must succeed and contain only valid items. */
   const itemsOf = async (input: object): Promise<Item[]> =>
     (await client.getAll(input)).map((item) => ItemSchema.parse(item));
   const idsOf = async (input: object): Promise<string[]> => (await itemsOf(input)).map(({ id }) => id);
 
-  /** Stores three favourites of a user, of which others change the second: it, the others, and every list of them. */
+  /** Stores three favourites of a user and changes the second. Returns it, the others, and every list of them. */
   const storeBetween = async (
     values: Values,
   ): Promise<{ changed: ItemRecord; others: string[]; lists: [string, object][] }> => {
@@ -153,8 +153,8 @@ describe('documents of other services', () => {
       record({ name, createdAt: new Date(since + 1000) }),
       record({ name, createdAt: new Date(since) }),
     );
-    await favour(database, 'reader', [last, changed, first]);
-    await spoil(database, [[changed, values]]);
+    await addFavourites(database, 'reader', [last, changed, first]);
+    await writeMalformed(database, [[changed, values]]);
     const lists: [string, object][] = [
       ['everything', {}],
       ['all statuses', { status: 'all' }],
@@ -178,7 +178,7 @@ describe('documents of other services', () => {
     expect(linesOf(idOf(item)).map((line) => String(line['field']).split('.')[0])).toEqual([field]);
   };
 
-  it.each(TAKEN)('are answered as Items, with %s', async (_, values, expected) => {
+  it.each(ACCEPTED)('are returned as valid items, with %s', async (_, values, expected) => {
     const { changed, others, lists } = await storeBetween(values);
     const { status, body } = await client.call<Item>('getById', { id: idOf(changed) });
     expect(status).toBe(200);
@@ -191,7 +191,7 @@ describe('documents of other services', () => {
     expect(linesOf(idOf(changed))).toEqual([]);
   });
 
-  it.each(MALFORMED)('are left out where they are no Items: %s', async (_, values, field) => {
+  it.each(MALFORMED)('are left out if they are malformed: %s', async (_, values, field) => {
     const { changed, others, lists } = await storeBetween(values);
     for (const [list, input] of lists) expect([list, await idsOf(input)]).toEqual([list, others]);
     const { status, body } = await client.call<ErrorBody>('getById', { id: idOf(changed) });
@@ -202,11 +202,11 @@ describe('documents of other services', () => {
   it.each([
     ['missing', MISSING],
     ['null', null],
-  ])('are left out whichever field is %s', async (_, value) => {
+  ])('are left out if any required field is %s', async (_, value) => {
     const others = await store(database, record(), record());
     const changed = await store(database, ...REQUIRED.map(() => record()));
     const fieldOf = new Map(changed.map((item, index) => [item, REQUIRED[index] ?? '']));
-    await spoil(
+    await writeMalformed(
       database,
       [...fieldOf].map(([item, field]) => [item, { [field]: value }]),
     );
@@ -219,7 +219,7 @@ describe('documents of other services', () => {
     for (const [item, field] of fieldOf) await expectLogged(item, field);
   });
 
-  it('are counted for Prometheus where they are no Items', async () => {
+  it('are counted for Prometheus if they are malformed', async () => {
     const count = async (): Promise<number> => {
       const text = await (await fetch(`${client.base}/metrics`)).text();
       const lines = text.matchAll(/^item_listing_malformed_items_total(?:\{[^}]*\})? (\S+)$/gm);
@@ -231,8 +231,8 @@ describe('documents of other services', () => {
     expect(await count()).toBeGreaterThan(before);
   });
 
-  describe('are passed by', () => {
-    /** Where they stand in lists differs in type from what the service writes, or is missing. */
+  describe('are skipped if they are malformed', () => {
+    /** Fields that decide the position in lists, missing or of a type that the service does not write. */
     const displaced: Values[] = [
       { createdAt: MISSING },
       { createdAt: 'soon' },
@@ -250,7 +250,7 @@ describe('documents of other services', () => {
       { ...BOOST, createdAt: LATE_DATE },
       { ...BOOST, boostScore: Infinity },
     ];
-    /** Stores 45 items with others in between that are none: one by one, many in a row, before the first and after the last. */
+    /** Stores 45 valid items among malformed ones: single ones, many in a row, before the first and after the last. */
     const storeMixed = async (): Promise<string[]> => {
       const moment = (n: number): Date => new Date(Date.UTC(2026, 0, 1) + n * 1000);
       const boosted = [7, 5, 3].map((boostScore, n) => record({ isBoosted: true, boostScore, createdAt: moment(n) }));
@@ -265,16 +265,16 @@ describe('documents of other services', () => {
         ...Array.from({ length: 12 }, () => record({ createdAt: moment(41) })),
         ...displaced.map(() => record({ createdAt: moment(51) })),
       );
-      await favour(
+      await addFavourites(
         database,
         'reader',
         [...good, ...bad].sort((a, b) => Number(a.createdAt) - Number(b.createdAt)),
       );
-      await spoil(
+      await writeMalformed(
         database,
         bad.map((item, n) => [item, displaced[n - 37] ?? { stock: '5' }]),
       );
-      await spoil(
+      await writeMalformed(
         database,
         good.map((item) => [
           item,
@@ -297,7 +297,7 @@ describe('documents of other services', () => {
       ['favourites', { userId: 'reader' }],
     ];
 
-    it.each(lists)('a walk of %s, which sees each Item once', async (_, list) => {
+    it.each(lists)('by a walk of %s, which returns each valid item once', async (_, list) => {
       const good = await storeMixed();
       for (const pageSize of [1, 2, 5]) {
         const walked = (await walk(client, { ...list, pageSize })).map((item) => ItemSchema.parse(item));
@@ -305,7 +305,7 @@ describe('documents of other services', () => {
       }
     });
 
-    it.each(lists)('the pages of %s, which hold each Item once', async (_, list) => {
+    it.each(lists)('by the pages of %s, which contain each valid item once', async (_, list) => {
       const good = await storeMixed();
       const stored = good.length + 37 + displaced.length;
       const pages = Array.from({ length: Math.ceil(stored / 5) }, (__, n) => ({ ...list, page: n + 1, pageSize: 5 }));
@@ -322,7 +322,7 @@ describe('setup', () => {
   });
   afterEach(() => service.stop());
 
-  const setUp = async (more: NodeJS.ProcessEnv = {}): Promise<Ended> => {
+  const setUp = async (more: NodeJS.ProcessEnv = {}): Promise<CommandExit> => {
     const ended = await runToEnd('setup', { ...service.env, ...more }, []);
     expect([ended.code, ended.stderr]).toEqual([0, '']);
     return ended;
@@ -337,7 +337,7 @@ describe('setup', () => {
   };
   const REFUSED = { code: 121 };
 
-  it('has MongoDB refuse what is no Item, from whomever it comes', async () => {
+  it('makes MongoDB reject malformed items from any client', async () => {
     await setUp();
     await expect(insert({ stock: '5' })).rejects.toMatchObject(REFUSED);
     await expect(update({ price: '12.50' })).rejects.toMatchObject(REFUSED);
@@ -353,7 +353,7 @@ describe('setup', () => {
     for (const values of others) await expect(update(values)).rejects.toMatchObject(REFUSED);
   });
 
-  it('has MongoDB take what other services may write', async () => {
+  it('lets MongoDB accept what other services may write', async () => {
     await setUp();
     const values: Values[] = [
       { price: Decimal128.fromString('12.50') },
@@ -369,7 +369,7 @@ describe('setup', () => {
     for (const value of values) await expect(update(value)).resolves.toMatchObject({ matchedCount: 1 });
   });
 
-  it('leaves the service itself what it writes', async () => {
+  it('lets the service write its own items', async () => {
     await setUp();
     const input = validInput({ brandId: 7, conditionId: 2, isFeatured: true, photos: [{}, 1, null, ['x'], { a: {} }] });
     const { id } = await service.api.create(input);
@@ -383,7 +383,7 @@ describe('setup', () => {
     expect(validators).toMatchObject([{ options: { validator: { $jsonSchema: {} } } }]);
   });
 
-  it('installs no validator with VALIDATE_WRITES=off, and removes the one that is there', async () => {
+  it('installs no validator with VALIDATE_WRITES=off, and removes an existing one', async () => {
     const isValidated = async (): Promise<boolean> =>
       insert({ stock: '5' }).then(
         () => false,
@@ -397,19 +397,19 @@ describe('setup', () => {
     expect(await isValidated()).toBe(false);
   });
 
-  it('is done also where malformed documents are stored, and derives what search needs of all others', async () => {
+  it('succeeds with malformed documents in the database, and derives the search terms of all others', async () => {
     const word = uniqueWord();
     const item = record({ name: word });
     const malformed = [record({ name: word }), record({ name: word }), record({ name: word })];
     const stored = await store(service.database, item, ...malformed);
     const values: Values[] = [{ name: null }, { description: 7 }, { stock: '5' }];
-    await spoil(
+    await writeMalformed(
       service.database,
       stored.map((one) => [one, { searchTerms: MISSING, searchVersion: MISSING, ...values[malformed.indexOf(one)] }]),
     );
     for (let times = 0; times < 2; times++) await setUp();
     expect((await service.api.getAll({ search: word })).map(({ id }) => id)).toEqual([idOf(item)]);
-    // Validated from now on all the same.
+    // New writes are validated all the same.
     await expect(insert({ stock: '5' })).rejects.toMatchObject(REFUSED);
   });
 });
@@ -427,10 +427,10 @@ describe('check-data', () => {
     await database.close();
   });
 
-  it('says that every item conforms, and exits with 0', async () => {
+  it('reports that every item conforms, and exits with 0', async () => {
     const stored = await store(database, record(), record({ isVisible: false }), record({ status: 'sold' }), record());
     const [decimal, unset] = stored;
-    await spoil(database, [
+    await writeMalformed(database, [
       [decimal, { price: Decimal128.fromString('12.50'), stock: Long.fromNumber(5) }],
       [unset, { discount: MISSING, boostExpiresAt: MISSING, searchTerms: MISSING, searchVersion: MISSING }],
     ]);
@@ -442,7 +442,7 @@ describe('check-data', () => {
   it('names each document that does not conform and its field, and exits with 1', async () => {
     const good = await store(database, record(), record());
     const bad = await store(database, ...MALFORMED.map((_, n) => record({ isVisible: n % 2 === 0 })));
-    await spoil(
+    await writeMalformed(
       database,
       bad.map((item, n) => [item, MALFORMED[n]?.[1] ?? {}]),
     );

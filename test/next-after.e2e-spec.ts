@@ -1,6 +1,6 @@
 import type { Item } from '@app/contracts';
 import { MaintenanceRepository, mongoId, newMongoId, type ItemRecord } from '@app/database';
-import { favour, record, store } from './support/items.js';
+import { addFavourites, record, store } from './support/items.js';
 import { startApi, startService, type Service } from './support/service.js';
 import { pagesOf, walk } from './support/walk.js';
 
@@ -11,7 +11,7 @@ const OLD = new Date('2020-01-01T00:00:00Z');
 const CATEGORY = 7;
 const USER = 'walker';
 
-/** Each holds all of the items that a test stores, of which every one is available and a red bike. */
+/** Lists that contain every item that a test stores: all of them are available red bikes. */
 const LISTS: [string, object][] = [
   ['everything', {}],
   ['a status', { status: 'available' }],
@@ -30,10 +30,10 @@ jest.setTimeout(60_000);
 
 const ids = (items: Item[]): string[] => items.map(({ id }) => id);
 
-/** The cursor with another character in the place of each. */
-function withOneOther(cursor: string): string[] {
+/** Returns copies of the cursor with one character replaced in each. */
+function withOneReplaced(cursor: string): string[] {
   const others = Array.from(cursor).flatMap((letter, index) => {
-    // Some of the bits of a last letter may stand for nothing.
+    // Some bits of the last letter may be unused, so every other letter is tried there.
     const isLast = index === cursor.length - 1;
     const letters = isLast ? LETTERS : `${LETTERS[(LETTERS.indexOf(letter) + 1) % LETTERS.length] ?? ''}~`;
     return Array.from(letters, (other) => cursor.slice(0, index) + other + cursor.slice(index + 1));
@@ -41,7 +41,7 @@ function withOneOther(cursor: string): string[] {
   return others.filter((other) => other !== cursor);
 }
 
-/** Neither itself nor anything else has moved the item in the order of lists. */
+/** Whether the item has kept its position in lists. */
 const isSamePlace = (one: Item, other: Item): boolean =>
   one.id === other.id &&
   one.isBoosted === other.isBoosted &&
@@ -59,7 +59,7 @@ describe('Next-After', () => {
   });
   afterAll(() => service.stop());
 
-  /** The whole of a list of at most a hundred items. */
+  /** Returns a whole list of at most 100 items. */
   const all = (input: object): Promise<Item[]> => service.api.getAll({ ...input, pageSize: 100 });
   const cursorOf = async (input: object): Promise<string> => {
     const { headers } = await service.api.call('getAll', input);
@@ -71,7 +71,7 @@ describe('Next-After', () => {
     return status === 400 && JSON.stringify(body.data?.issues.map(({ path }) => path)) === '[["after"]]';
   };
 
-  /** Many of the same score and the same moment, and all of them favourites. */
+  /** Stores items, many of which share their score and creation time. All of them are favourites. */
   const storeTies = async (): Promise<ItemRecord[]> => {
     const createdAt = new Date('2026-01-01T00:00:00Z');
     const boosted = { categoryId: CATEGORY, isBoosted: true, boostExpiresAt: null };
@@ -82,15 +82,15 @@ describe('Next-After', () => {
       ...[5, 5, 5, 5, 1, 0].map((boostScore) => record({ ...boosted, boostScore, createdAt })),
       ...[5, 7.5].map((boostScore) => record({ ...boosted, boostScore })),
     );
-    await favour(service.database, USER, stored.slice(0, 8));
+    await addFavourites(service.database, USER, stored.slice(0, 8));
     await service.database.models.favourites.insertMany(
       stored.slice(8).map(({ _id }) => ({ userId: USER, itemId: _id, createdAt: new Date(3000) })),
     );
     return stored;
   };
 
-  describe('leads from page to page', () => {
-    it.each([...LISTS, ...FAVOURITES])('of %s, in the order of the list', async (_, filter) => {
+  describe('as a cursor', () => {
+    it.each([...LISTS, ...FAVOURITES])('leads from page to page of %s, in list order', async (_, filter) => {
       await storeTies();
       const list = await all(filter);
       expect(list).toHaveLength(15);
@@ -112,7 +112,7 @@ describe('Next-After', () => {
       }
     });
 
-    it('goes on from a page that was asked for by its number, or by an item', async () => {
+    it('continues from a page that was requested by number or by item', async () => {
       await storeTies();
       for (const filter of [{}, { userId: USER }]) {
         const list = await all(filter);
@@ -123,7 +123,7 @@ describe('Next-After', () => {
       }
     });
 
-    it('goes on from a page far into a list', async () => {
+    it('continues from a page far into a list', async () => {
       await store(service.database, ...Array.from({ length: 640 }, () => record()));
       const after = await cursorOf({ page: 12, pageSize: 50 });
       expect(after).toMatch(CURSOR);
@@ -131,7 +131,7 @@ describe('Next-After', () => {
       expect(await cursorOf({ page: 13 })).toBe('');
     });
 
-    it('comes with an envelope too, and is taken in one', async () => {
+    it('is sent with an envelope, and accepted in one', async () => {
       await storeTies();
       const list = await all({});
       const first = await service.api.call<{ json: Item[] }>('getAll', { json: { pageSize: 10 } });
@@ -142,13 +142,13 @@ describe('Next-After', () => {
       expect([...first.body.json, ...second.body.json]).toEqual(list);
     });
 
-    it('comes to each of those who ask for the same at once', async () => {
+    it('is sent in response to each of several identical requests at once', async () => {
       await storeTies();
       const cursors = await Promise.all(Array.from({ length: 8 }, () => cursorOf({ pageSize: 4 })));
       expect(cursors).toEqual(cursors.map(() => expect.stringMatching(CURSOR) as string));
     });
 
-    it('is understood by every other API of the service', async () => {
+    it('is understood by every other instance of the API', async () => {
       await storeTies();
       const other = await startApi(service.env);
       try {
@@ -161,7 +161,7 @@ describe('Next-After', () => {
       }
     });
 
-    it('leads past boosts that have lapsed and are not cleared yet', async () => {
+    it('leads past boosts that have lapsed but are not cleared yet', async () => {
       const lapsed = { isBoosted: true, boostExpiresAt: new Date(Date.now() - 1000), createdAt: OLD };
       await store(
         service.database,
@@ -176,8 +176,8 @@ describe('Next-After', () => {
     });
   });
 
-  describe('skips and repeats no item that stays where it is', () => {
-    /** Boosts with an end and without one, in turn, of items older than all others; all of them favourites. */
+  describe('neither skips nor repeats an item that keeps its position', () => {
+    /** Stores old items with boosts, some of which expire, and newer items without. All of them are favourites. */
     const storeMany = async (): Promise<void> => {
       const boosted = { categoryId: CATEGORY, isBoosted: true, createdAt: OLD };
       const boostExpiresAt = new Date(Date.now() + HOUR_MS);
@@ -187,10 +187,10 @@ describe('Next-After', () => {
         ...[9, 7, 5].map((boostScore) => record({ ...boosted, boostScore, boostExpiresAt: null })),
         ...Array.from({ length: 50 }, () => record({ categoryId: CATEGORY })),
       );
-      await favour(service.database, USER, stored);
+      await addFavourites(service.database, USER, stored);
     };
 
-    /** What others do with the page's last item or with all items. */
+    /** Changes that others make to the last item of a page or to all items. */
     const changes: [string, (last: Item) => Promise<unknown>][] = [
       [
         'boosts lapse',
@@ -222,7 +222,7 @@ describe('Next-After', () => {
     const createOthers = async (): Promise<void> => {
       const boost = { categoryId: CATEGORY, isBoosted: true, boostScore: 99 };
       const stored = await store(service.database, record({ categoryId: CATEGORY }), record(boost));
-      await favour(service.database, USER, stored, 10_000_000);
+      await addFavourites(service.database, USER, stored, 10_000_000);
     };
 
     describe.each(changes)('while %s', (_, change) => {
@@ -231,7 +231,7 @@ describe('Next-After', () => {
         const before = await all(filter);
         expect(before).toHaveLength(59);
         const walked: Item[] = [];
-        // The fifth is one whose boost has an end.
+        // The fifth item has a boost that expires.
         for await (const page of pagesOf(service.api, { ...filter, pageSize: 5 })) {
           walked.push(...page);
           const last = page.at(-1);
@@ -244,7 +244,7 @@ describe('Next-After', () => {
       });
     });
 
-    it('among a thousand, of which the ten that come first are boosted no more once they have been seen', async () => {
+    it('among a thousand, if the first ten lose their boosts once they have been read', async () => {
       const boosted = { isBoosted: true, boostScore: 5, boostExpiresAt: new Date(Date.now() + HOUR_MS) };
       await store(
         service.database,
@@ -262,7 +262,7 @@ describe('Next-After', () => {
       expect(new Set(ids(others)).size).toBe(1000);
     });
 
-    it('where the item of the cursor and its favourite are both gone', async () => {
+    it('after the item of the cursor and its favourite have both been deleted', async () => {
       await storeMany();
       const filter = { userId: USER, pageSize: 4 };
       const list = await all({ userId: USER });
@@ -278,24 +278,24 @@ describe('Next-After', () => {
     it.each([
       ['of a list', {}],
       ['of favourites', { userId: USER }],
-    ])('once any of its characters is another one: %s', async (_, filter) => {
+    ])('if any of its characters is replaced: %s', async (_, filter) => {
       await storeTies();
-      const taken: string[] = [];
-      // Of boosted items and of others: the lengths differ, and with them what the last letter stands for.
+      const accepted: string[] = [];
+      // Cursors of boosted items and of others differ in length, and so in the bits that the last letter encodes.
       for (const pageSize of [3, 10]) {
         const cursor = await cursorOf({ ...filter, pageSize });
         expect(cursor).toMatch(CURSOR);
-        for (const after of withOneOther(cursor)) {
-          if (!(await isCursorRefused({ ...filter, after }))) taken.push(after);
+        for (const after of withOneReplaced(cursor)) {
+          if (!(await isCursorRefused({ ...filter, after }))) accepted.push(after);
         }
       }
-      expect(taken).toEqual([]);
+      expect(accepted).toEqual([]);
     });
 
     it.each([
       ['of a list', {}],
       ['of favourites', { userId: USER }],
-    ])('once it is shorter or longer: %s', async (_, filter) => {
+    ])('if it is shorter or longer: %s', async (_, filter) => {
       await storeTies();
       const cursor = await cursorOf({ ...filter, pageSize: 3 });
       expect(cursor).toMatch(CURSOR);
@@ -307,12 +307,12 @@ describe('Next-After', () => {
         ),
         ...[' ', 'A', '\n'].map((more) => more + cursor),
       ];
-      const taken: string[] = [];
-      for (const after of others) if (!(await isCursorRefused({ ...filter, after }))) taken.push(after);
-      expect(taken).toEqual([]);
+      const accepted: string[] = [];
+      for (const after of others) if (!(await isCursorRefused({ ...filter, after }))) accepted.push(after);
+      expect(accepted).toEqual([]);
     });
 
-    it('where favourites are asked for with that of a list, and the other way round', async () => {
+    it('if the cursor of a list is used for favourites, or the other way round', async () => {
       await storeTies();
       const [ofList, ofFavourites] = [await cursorOf({ pageSize: 3 }), await cursorOf({ userId: USER, pageSize: 3 })];
       expect([ofList, ofFavourites]).toEqual([expect.stringMatching(CURSOR), expect.stringMatching(CURSOR)]);
@@ -328,7 +328,7 @@ describe('Next-After', () => {
     });
   });
 
-  it('is told by the OpenAPI document', async () => {
+  it('is documented in the OpenAPI document', async () => {
     interface Documented {
       paths: Record<string, { post: { responses: { 200: { headers: Record<string, { $ref: string }> } } } }>;
       components: { headers: Record<string, object> };
@@ -338,7 +338,7 @@ describe('Next-After', () => {
     const name = headers['Next-After']?.$ref.split('/').at(-1) ?? '';
     const documented = body.components.headers[name];
     expect(documented).toMatchObject({ description: expect.any(String) as string, schema: { type: 'string' } });
-    // It is missing on the last page.
+    // The header is missing on the last page.
     expect(documented).not.toHaveProperty('required', true);
   });
 });
@@ -351,7 +351,7 @@ describe('Next-After with CORS_ORIGINS', () => {
   });
   afterAll(() => service.stop());
 
-  it('may be read by pages of these origins', async () => {
+  it('is readable by pages of these origins', async () => {
     await store(service.database, record(), record());
     const { headers } = await service.api.call('getAll', { pageSize: 1 }, { Origin: origin });
     expect(headers.get('next-after')).toMatch(CURSOR);

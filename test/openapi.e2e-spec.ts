@@ -30,13 +30,13 @@ describe('the OpenAPI document', () => {
   });
   afterAll(() => service.stop());
 
-  it('is answered as it is committed', async () => {
+  it('is served as it is committed', async () => {
     const { status, body } = await service.api.request('/openapi.json', {});
     expect(status).toBe(200);
     expect(body).toEqual(DOCUMENT);
   });
 
-  it('has examples that work as they are', async () => {
+  it('has examples that work unchanged', async () => {
     const outcomes = Object.entries(DOCUMENT.paths).flatMap(([path, { post }]) =>
       Object.entries(post.requestBody.content['application/json'].examples).map(async ([name, { value }]) => {
         const headers = { 'Content-Type': 'application/json' };
@@ -55,7 +55,7 @@ describe('the OpenAPI document', () => {
   });
 
   describe.each(GETS)('%s', (path, type) => {
-    it('is answered, and names its type', async () => {
+    it('is served with its content type', async () => {
       const response = await fetch(`${service.api.base}${path}`);
       const { byteLength } = await response.arrayBuffer();
       expect([response.status, response.headers.get('content-type')]).toEqual([200, type]);
@@ -63,7 +63,7 @@ describe('the OpenAPI document', () => {
       expect(byteLength).toBeGreaterThan(100);
     });
 
-    it('is answered to GET and HEAD alone', async () => {
+    it('is served to GET and HEAD only', async () => {
       expect((await fetch(`${service.api.base}${path}`, { method: 'HEAD' })).status).toBe(200);
       const refused = await service.api.request<ErrorBody>(path, { method: 'POST', body: '{}' });
       expectError(refused, 405, 'METHOD_NOT_SUPPORTED');
@@ -72,7 +72,7 @@ describe('the OpenAPI document', () => {
   });
 
   it.each(['/docs/', '/docs/package.json', '/docs/..%2fpackage.json', '/docs/swagger-ui.js', '/openapi'])(
-    'comes with no other file: %s',
+    'is served with no other file: %s',
     async (path) => {
       expectError(await service.api.request<ErrorBody>(path, {}), 404, 'NOT_FOUND');
     },

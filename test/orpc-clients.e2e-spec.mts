@@ -1,7 +1,7 @@
 import { ItemSchema } from '../libs/contracts/src/index.js';
 import { eventually } from './support/eventually.js';
 import { uniqueWord, validInput } from './support/items.js';
-import { CLIENTS, nextRpc, oldRpc, openApi, refusal, rpc, type Input } from './support/orpc-clients.mjs';
+import { CLIENTS, nextRpc, oldRpc, openApi, rejectionOf, rpc, type Input } from './support/orpc-clients.mjs';
 import { startService, type Service } from './support/service.js';
 
 describe('an unmodified client', () => {
@@ -14,7 +14,7 @@ describe('an unmodified client', () => {
   afterAll(() => service.stop());
 
   describe.each([...CLIENTS, ['RPCLink 2.0 beta', nextRpc] as const])('%s', (_, connect) => {
-    it('does every operation', async () => {
+    it('performs every operation', async () => {
       const { items } = connect(base);
       const name = uniqueWord();
       const created = await items.create(validInput({ name, photos: [{ takenAt: null }] }) as Input<'create'>);
@@ -27,12 +27,12 @@ describe('an unmodified client', () => {
       expect(await items.getAll({ search: uniqueWord() })).toEqual([]);
     });
 
-    it('leaves out what is undefined', async () => {
+    it('omits undefined fields', async () => {
       const list = connect(base).items.getAll({ search: uniqueWord(), userId: undefined });
       expect(await list).toEqual([]);
     });
 
-    it('may send native types where no field is', async () => {
+    it('may send native types in unknown fields', async () => {
       const unknown = { when: new Date(0), n: 1n, set: new Set([1]), map: new Map([[1, 2]]), not: NaN, re: /x/g };
       expect(await connect(base).items.getAll({ search: uniqueWord(), ...unknown })).toEqual([]);
     });
@@ -40,7 +40,7 @@ describe('an unmodified client', () => {
 
   describe('that calls getAll without input', () => {
     const call = (connect: typeof rpc): Promise<unknown> =>
-      // @ts-expect-error -- the contract asks for an input, because of what RPCLink makes of none
+      // @ts-expect-error -- the contract requires an input because of how RPCLink encodes a missing one
       connect(base).items.getAll();
 
     it('through OpenAPILink gets the list', async () => {
@@ -51,7 +51,7 @@ describe('an unmodified client', () => {
       ['1.16', rpc],
       ['1.2', oldRpc],
       ['2.0 beta', nextRpc],
-    ])('through RPCLink %s succeeds, but finds no envelope in the answer', async (_, connect) => {
+    ])('through RPCLink %s succeeds, but finds no envelope in the response', async (_, connect) => {
       expect(await call(connect)).toBeUndefined();
     });
   });
@@ -59,7 +59,7 @@ describe('an unmodified client', () => {
   it.each([
     ['1.16', rpc],
     ['1.2', oldRpc],
-  ])('RPCLink %s is refused native types at a field, by name', async (_, connect) => {
+  ])('RPCLink %s gets an error that names the field for a native type', async (_, connect) => {
     const { items } = connect(base);
     for (const [field, value] of Object.entries({
       brandId: NaN,
@@ -70,7 +70,7 @@ describe('an unmodified client', () => {
       categoryId: new URL('http://x'),
       photos: [undefined],
     })) {
-      const { code, data } = await refusal(items.create(validInput({ [field]: value }) as Input<'create'>));
+      const { code, data } = await rejectionOf(items.create(validInput({ [field]: value }) as Input<'create'>));
       expect([code, data]).toEqual([
         'BAD_REQUEST',
         { issues: [{ path: [field], message: expect.any(String) as string }] },
@@ -78,13 +78,13 @@ describe('an unmodified client', () => {
     }
   });
 
-  it('RPCLink 2.0 beta is refused, too, and finds the error in its data', async () => {
+  it('RPCLink 2.0 beta gets an error with the original error in its data', async () => {
     const { items } = nextRpc(base);
-    expect(await refusal(items.getAll({ search: new Date(0) } as unknown as Input<'getAll'>))).toMatchObject({
+    expect(await rejectionOf(items.getAll({ search: new Date(0) } as unknown as Input<'getAll'>))).toMatchObject({
       code: 'MALFORMED_ORPC_ERROR_RESPONSE',
       data: { status: 400, body: { code: 'BAD_REQUEST', data: { issues: [{ path: ['search'] }] } } },
     });
-    expect(await refusal(items.getById({ id: 'x' }))).toMatchObject({
+    expect(await rejectionOf(items.getById({ id: 'x' }))).toMatchObject({
       code: 'MALFORMED_ORPC_ERROR_RESPONSE',
       data: { status: 404, body: { code: 'NOT_FOUND', message: 'No such item' } },
     });

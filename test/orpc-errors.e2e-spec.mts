@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { createORPCClient } from '@orpc/client';
 import { RPCLink } from '@orpc/client/fetch';
 import { uniqueWord, validInput } from './support/items.js';
-import { CLIENTS, refusal, type Client, type Input } from './support/orpc-clients.mjs';
+import { CLIENTS, rejectionOf, type Client, type Input } from './support/orpc-clients.mjs';
 import { startService, type Service } from './support/service.js';
 
 const input = (changes: object = {}): Input<'create'> => validInput(changes) as Input<'create'>;
 
 describe.each(CLIENTS)('an error as %s sees it', (name, connect) => {
   const readsPlain = name.startsWith('OpenAPI');
-  /** A request that could not be read is answered plain: an RPCLink takes code and status from HTTP then. */
+  /** A request that cannot be parsed gets a plain response: RPCLink then takes code and status from HTTP. */
   const plain = (code: string, status: number, message: RegExp): object =>
     readsPlain
       ? { code, status, message: expect.stringMatching(message) as string, defined: false, data: undefined }
@@ -23,15 +23,15 @@ describe.each(CLIENTS)('an error as %s sees it', (name, connect) => {
   });
   afterAll(() => service.stop());
 
-  it('400: with all issues', async () => {
-    expect(await refusal(items.create({ name: 'ab', stock: 0 } as Input<'create'>))).toEqual({
+  it('is a 400 with all issues for invalid input', async () => {
+    expect(await rejectionOf(items.create({ name: 'ab', stock: 0 } as Input<'create'>))).toEqual({
       code: 'BAD_REQUEST',
       status: 400,
       message: 'Input validation failed',
       defined: false,
       data: { issues: expect.any(Array) as unknown[] },
     });
-    const { data } = await refusal(items.create(input({ name: 'ab', images: [1] })));
+    const { data } = await rejectionOf(items.create(input({ name: 'ab', images: [1] })));
     expect(data).toEqual({
       issues: [
         { path: ['name'], message: 'Too short: expected at least 3 characters' },
@@ -40,8 +40,8 @@ describe.each(CLIENTS)('an error as %s sees it', (name, connect) => {
     });
   });
 
-  it('404: no such item', async () => {
-    expect(await refusal(items.getById({ id: 'f'.repeat(24) }))).toEqual({
+  it('is a 404 for an unknown item', async () => {
+    expect(await rejectionOf(items.getById({ id: 'f'.repeat(24) }))).toEqual({
       code: 'NOT_FOUND',
       status: 404,
       message: 'No such item',
@@ -50,34 +50,34 @@ describe.each(CLIENTS)('an error as %s sees it', (name, connect) => {
     });
   });
 
-  it('404: no such path', async () => {
+  it('is a 404 for an unknown path', async () => {
     const lost = connect(`${service.api.base}/nowhere`);
-    expect(await refusal(lost.items.getAll({}))).toMatchObject(plain('NOT_FOUND', 404, /path/));
+    expect(await rejectionOf(lost.items.getAll({}))).toMatchObject(plain('NOT_FOUND', 404, /path/));
   });
 
-  it('413', async () => {
+  it('is a 413 for a body that is too large', async () => {
     const large = items.getAll({ search: 'x'.repeat(5000) });
-    expect(await refusal(large)).toMatchObject(plain('PAYLOAD_TOO_LARGE', 413, /at most 4096 bytes/));
+    expect(await rejectionOf(large)).toMatchObject(plain('PAYLOAD_TOO_LARGE', 413, /at most 4096 bytes/));
   });
 
-  it('415: a file in the input', async () => {
+  it('is a 415 for a file in the input', async () => {
     const form = items.getAll({ search: new File(['x'], 'x.txt') } as unknown as Input<'getAll'>);
-    expect(await refusal(form)).toMatchObject(plain('UNSUPPORTED_MEDIA_TYPE', 415, /application\/json/));
+    expect(await rejectionOf(form)).toMatchObject(plain('UNSUPPORTED_MEDIA_TYPE', 415, /application\/json/));
   });
 
-  it('422: a key that was used with another body', async () => {
+  it('is a 422 for a key that was used with another body', async () => {
     const keyed = connect(service.api.base, { 'Idempotency-Key': randomUUID() });
     const first = await keyed.items.create(input({ name: uniqueWord() }));
     expect(await keyed.items.create(input({ name: first.name }))).toEqual(first);
-    expect(await refusal(keyed.items.create(input({ name: uniqueWord() })))).toMatchObject({
+    expect(await rejectionOf(keyed.items.create(input({ name: uniqueWord() })))).toMatchObject({
       code: 'UNPROCESSABLE_CONTENT',
       status: 422,
       message: 'Idempotency-Key was used with another body',
     });
   });
 
-  it('431', async () => {
-    const { code, status } = await refusal(
+  it('is a 431 for headers that are too large', async () => {
+    const { code, status } = await rejectionOf(
       connect(service.api.base, { 'X-Long': 'x'.repeat(20_000) }).items.getAll({}),
     );
     const expected = readsPlain ? 'REQUEST_HEADER_FIELDS_TOO_LARGE' : 'MALFORMED_ORPC_ERROR_RESPONSE';
@@ -85,11 +85,11 @@ describe.each(CLIENTS)('an error as %s sees it', (name, connect) => {
   });
 });
 
-it('a job that has failed for good is a 500 as each client sees it', async () => {
+it('a job that has failed permanently is a 500 for each client', async () => {
   const service = await startService();
   await service.database.connection.db?.command({ collMod: 'items', validator: { name: { $ne: 'Refused' } } });
   const refusals = CLIENTS.map(([, connect]) =>
-    refusal(connect(service.api.base).items.create(input({ name: 'Refused' }))),
+    rejectionOf(connect(service.api.base).items.create(input({ name: 'Refused' }))),
   );
   for (const seen of await Promise.all(refusals)) {
     expect(seen).toEqual({
@@ -110,9 +110,9 @@ describe.each(CLIENTS)('a create without a worker, as %s sees it', (_, connect) 
   });
   afterAll(() => service.stop());
 
-  it('is answered 504 with the id to ask for, 202 where that was preferred, then 503', async () => {
+  it('gets a 504 with the id to look up, a 202 if that is preferred, then a 503', async () => {
     const { base } = service.api;
-    expect(await refusal(connect(base, { Prefer: 'wait=0' }).items.create(input()))).toEqual({
+    expect(await rejectionOf(connect(base, { Prefer: 'wait=0' }).items.create(input()))).toEqual({
       code: 'GATEWAY_TIMEOUT',
       status: 504,
       message: expect.stringContaining('getById') as string,
@@ -121,7 +121,7 @@ describe.each(CLIENTS)('a create without a worker, as %s sees it', (_, connect) 
     });
     const preferred = connect(base, { Prefer: 'respond-async' }).items.create(input());
     expect(await preferred).toEqual({ id: expect.any(String) as string, status: 'queued' });
-    const refused = await refusal(connect(base).items.create(input()));
+    const refused = await rejectionOf(connect(base).items.create(input()));
     expect(refused).toMatchObject({ code: 'SERVICE_UNAVAILABLE', status: 503, message: expect.any(String) as string });
     expect(refused['data']).toBeUndefined();
   });
@@ -136,7 +136,7 @@ describe('a client that is configured for GET', () => {
 
   it('is told that the method is not supported', async () => {
     const link = new RPCLink({ url: `${service.api.base}/api/orpc`, method: 'GET' });
-    const { code, status } = await refusal(createORPCClient<Client>(link).items.getAll({}));
+    const { code, status } = await rejectionOf(createORPCClient<Client>(link).items.getAll({}));
     expect([code, status]).toEqual(['METHOD_NOT_SUPPORTED', 405]);
   });
 });

@@ -15,19 +15,19 @@ const OPTIONS = {
   types: ['node'],
   rootDir: '.',
 };
-/** What the README says to copy. */
+/** Whether docs/clients.md says to copy the file. */
 const withoutTests = (path: string): boolean => !path.endsWith('.spec.ts');
 
 const run = promisify(execFile);
 
 jest.setTimeout(60_000);
 
-describe("the README's typed client", () => {
+describe('the typed client of docs/clients.md', () => {
   let service: Service;
   let folder: string;
   beforeAll(async () => {
     service = await startService();
-    // Inside the checkout, whose packages it finds.
+    // Inside the checkout, so that its packages are found.
     await mkdir(join(ROOT, '.local'), { recursive: true });
     folder = await mkdtemp(join(ROOT, '.local', 'readme-'));
   });
@@ -36,9 +36,9 @@ describe("the README's typed client", () => {
     await service.stop();
   });
 
-  it('compiles beside a copy of the contracts, and does what is said there', async () => {
-    const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
-    const [, code = ''] = /### oRPC clients[^]*?```ts\n([^]*?)```/.exec(readme) ?? [];
+  it('compiles next to a copy of the contracts and works as described', async () => {
+    const page = await readFile(join(ROOT, 'docs', 'clients.md'), 'utf8');
+    const [, code = ''] = /## oRPC\n[^]*?```ts\n([^]*?)```/.exec(page) ?? [];
     await cp(join(ROOT, 'libs', 'contracts', 'src'), join(folder, 'contracts'), {
       recursive: true,
       filter: withoutTests,

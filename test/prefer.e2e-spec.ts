@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ErrorBody, Item } from '@app/contracts';
-import type { Answer, ApiClient } from './support/api-client.js';
+import type { HttpResponse, ApiClient } from './support/api-client.js';
 import { expectError } from './support/errors.js';
 import { eventually } from './support/eventually.js';
 import { uniqueWord, validInput } from './support/items.js';
@@ -8,7 +8,7 @@ import { openQueue, type OpenQueue } from './support/queue.js';
 import { startService, startWorker, type Service } from './support/service.js';
 
 const CREATE_WAIT_MS = 2000;
-/** What a busy machine adds to a wait measured from outside. */
+/** How much a busy machine may add to a wait measured from outside. */
 const SLACK_MS = 1500;
 
 interface Queued {
@@ -18,11 +18,11 @@ interface Queued {
 
 jest.setTimeout(30_000);
 
-function send<Body>(api: ApiClient, prefer: string, input: unknown, key?: string): Promise<Answer<Body>> {
+function send<Body>(api: ApiClient, prefer: string, input: unknown, key?: string): Promise<HttpResponse<Body>> {
   return api.call('create', input, { Prefer: prefer, ...(key === undefined ? {} : { 'Idempotency-Key': key }) });
 }
 
-function expectQueued({ status, headers, body }: Answer<Queued>): void {
+function expectQueued({ status, headers, body }: HttpResponse<Queued>): void {
   expect([status, headers.get('preference-applied')]).toEqual([202, 'respond-async']);
   expect(body).toEqual({ id: expect.stringMatching(/^[0-9a-f]{24}$/) as string, status: 'queued' });
   expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
@@ -39,7 +39,7 @@ describe('Prefer', () => {
   });
   afterAll(() => service.stop());
 
-  const appears = (id: string): Promise<Item> =>
+  const waitForItem = (id: string): Promise<Item> =>
     eventually(async () => {
       const { status, body } = await api.call<Item>('getById', { id });
       expect(status).toBe(200);
@@ -47,36 +47,36 @@ describe('Prefer', () => {
     });
 
   describe('respond-async', () => {
-    it('answers 202 with the id under which the item appears', async () => {
+    it('returns a 202 with the id under which the item appears', async () => {
       const name = uniqueWord();
       const queued = await send<Queued>(api, 'respond-async', validInput({ name }));
       expectQueued(queued);
-      expect(await appears(queued.body.id)).toMatchObject({ id: queued.body.id, name });
+      expect(await waitForItem(queued.body.id)).toMatchObject({ id: queued.body.id, name });
     });
 
-    it('answers an envelope in an envelope', async () => {
-      const { body, ...answer } = await send<{ json: Queued }>(api, 'respond-async', { json: validInput() });
+    it('responds to an envelope with an envelope', async () => {
+      const { body, ...response } = await send<{ json: Queued }>(api, 'respond-async', { json: validInput() });
       expect(Object.keys(body)).toEqual(['json']);
-      expectQueued({ ...answer, body: body.json });
-      await appears(body.json.id);
+      expectQueued({ ...response, body: body.json });
+      await waitForItem(body.json.id);
     });
 
-    it('refuses what is invalid at once', async () => {
+    it('rejects invalid input immediately', async () => {
       expectError(await send<ErrorBody>(api, 'respond-async', validInput({ price: -1 })), 400, 'BAD_REQUEST');
       const nowhere = validInput({ categoryId: 'nowhere' });
       expectError(await send<ErrorBody>(api, 'respond-async', nowhere), 400, 'BAD_REQUEST');
     });
 
-    it('with a key answers the item once it is stored, and 422 to another body', async () => {
+    it('with a key returns the item once it is stored, and a 422 for another body', async () => {
       const [key, input] = [randomUUID(), validInput()];
       const queued = await send<Queued>(api, 'respond-async', input, key);
       expectQueued(queued);
-      const item = await appears(queued.body.id);
-      // Reads may see it before a majority has it, and only then is it stored.
+      const item = await waitForItem(queued.body.id);
+      // Reads may see the item before a majority has it. It counts as stored only after that.
       const replay = await eventually(async () => {
-        const answer = await send<Item>(api, 'respond-async', input, key);
-        expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
-        return answer;
+        const response = await send<Item>(api, 'respond-async', input, key);
+        expect([response.status, response.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
+        return response;
       });
       expect(replay.headers.get('preference-applied')).toBeNull();
       expect(replay.body).toEqual(item);
@@ -84,7 +84,7 @@ describe('Prefer', () => {
       expectError(another, 422, 'UNPROCESSABLE_CONTENT');
     });
 
-    it('with a wait answers the item when it is done in time', async () => {
+    it('with a wait returns the item if it is stored in time', async () => {
       const { status, headers, body } = await send<Item>(api, 'respond-async, wait=10', validInput());
       expect([status, headers.get('preference-applied')]).toEqual([200, null]);
       expect(body).toHaveProperty('publicId', expect.any(Number));
@@ -92,7 +92,7 @@ describe('Prefer', () => {
   });
 
   it.each(['wait=10', 'wait=99999999999', 'handling=strict', 'return=minimal'])(
-    '%s answers the item',
+    '%s returns the item',
     async (prefer) => {
       const { status, headers } = await send<Item>(api, prefer, validInput());
       expect([status, headers.get('preference-applied')]).toEqual([200, null]);
@@ -107,7 +107,7 @@ describe('Prefer', () => {
     },
   );
 
-  it('changes nothing about reads', async () => {
+  it('does not affect reads', async () => {
     const { status, headers } = await api.call('getAll', {}, { Prefer: 'respond-async, wait=0' });
     expect([status, headers.get('preference-applied')]).toEqual([200, null]);
   });
@@ -128,13 +128,13 @@ describe('Prefer, while no worker runs', () => {
     await jobs.close();
   });
 
-  async function timed(prefer: string, key?: string): Promise<Answer<Queued & ErrorBody> & { afterMs: number }> {
+  async function timed(prefer: string, key?: string): Promise<HttpResponse<Queued & ErrorBody> & { afterMs: number }> {
     const since = Date.now();
-    const answer = await send<Queued & ErrorBody>(api, prefer, validInput(), key);
-    return { ...answer, afterMs: Date.now() - since };
+    const response = await send<Queued & ErrorBody>(api, prefer, validInput(), key);
+    return { ...response, afterMs: Date.now() - since };
   }
 
-  it('respond-async answers once the job is in the queue', async () => {
+  it('respond-async returns once the job is in the queue', async () => {
     const { afterMs, ...queued } = await timed('respond-async');
     expectQueued(queued);
     expect(afterMs).toBeLessThan(SLACK_MS);
@@ -154,16 +154,16 @@ describe('Prefer, while no worker runs', () => {
     ['wait=3600', 504, CREATE_WAIT_MS],
     ['respond-async, wait=99999999999', 202, CREATE_WAIT_MS],
     ['wait=soon', 504, CREATE_WAIT_MS],
-  ])('%s answers %i after %i ms', async (prefer, status, waitMs) => {
-    const answer = await timed(prefer);
-    expect(answer.status).toBe(status);
+  ])('%s returns a %i after %i ms', async (prefer, status, waitMs) => {
+    const response = await timed(prefer);
+    expect(response.status).toBe(status);
     // Timers may be a millisecond early.
-    expect(answer.afterMs).toBeGreaterThanOrEqual(waitMs - 5);
-    expect(answer.afterMs).toBeLessThan(waitMs + SLACK_MS);
-    expect(answer.headers.get('preference-applied')).toBe(status === 202 ? 'respond-async' : null);
+    expect(response.afterMs).toBeGreaterThanOrEqual(waitMs - 5);
+    expect(response.afterMs).toBeLessThan(waitMs + SLACK_MS);
+    expect(response.headers.get('preference-applied')).toBe(status === 202 ? 'respond-async' : null);
   });
 
-  it('with a key answers 202 again while it is queued, and the item when a later wait sees it done', async () => {
+  it('with a key returns a 202 while the job is queued, and the item once a later wait sees it stored', async () => {
     const key = randomUUID();
     const first = await timed('respond-async', key);
     const second = await timed('respond-async', key);

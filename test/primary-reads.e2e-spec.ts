@@ -1,21 +1,21 @@
 import type { Item } from '@app/contracts';
 import { Database, mongoId, newMongoId } from '@app/database';
 import { eventually } from './support/eventually.js';
-import { favour, record, store, uniqueWord, validInput } from './support/items.js';
+import { addFavourites, record, store, uniqueWord, validInput } from './support/items.js';
 import { ownMongodb, readyReplicaSet, removeOwnDatabases } from './support/own-databases.js';
 import { startService, type Service } from './support/service.js';
 
 const NAME = 'own';
 const CATEGORY = 31;
-/** A primary repeats some of its reads on secondaries by itself, to warm their caches. */
+/** By default, a primary repeats some of its reads on secondaries to warm their caches. */
 const NO_MIRRORED_READS = 'mirrorReads={samplingRate: 0}';
 
 jest.setTimeout(120_000);
 
-/** Whatever `MONGODB_URI` says about it. */
+/** Items are read from the primary even though `MONGODB_URI` prefers secondaries. */
 describe('items of a replica set whose secondaries are preferred', () => {
   let service: Service;
-  /** Each a connection to one secondary. */
+  /** One connection to each secondary. */
   let secondaries: Database[];
   beforeAll(async () => {
     const parameters = ['enableTestCommands=1', NO_MIRRORED_READS].flatMap((parameter) => [
@@ -37,12 +37,12 @@ describe('items of a replica set whose secondaries are preferred', () => {
     await removeOwnDatabases();
   });
 
-  it('are read from the primary, by every kind of read', async () => {
+  it('are read from the primary by every kind of read', async () => {
     const [name, other] = [uniqueWord(), uniqueWord()];
     await service.database.models.categories.insertMany([{ _id: CATEGORY, slug: 'kettles', title: 'Kettles' }]);
     const items = Array.from({ length: 620 }, () => record({ categoryId: CATEGORY, name: `${name} ${other}` }));
     await store(service.database, ...items);
-    await favour(service.database, 'reader', items.slice(0, 3));
+    await addFavourites(service.database, 'reader', items.slice(0, 3));
     const id = items[1]?._id.toHexString() ?? '';
     for (const secondary of secondaries) await secondary.connection.db?.command({ profile: 2 });
     const lists = [
@@ -55,7 +55,7 @@ describe('items of a replica set whose secondaries are preferred', () => {
       { userId: 'reader' },
       { userId: 'reader', after: id },
     ];
-    // Often enough for every member to be chosen.
+    // Often enough that every member would be chosen.
     for (let times = 0; times < 5; times++) {
       for (const list of lists) expect(await service.api.getAll(list)).not.toEqual([]);
       await service.api.call('getById', { id });
@@ -64,7 +64,7 @@ describe('items of a replica set whose secondaries are preferred', () => {
     expect((await Promise.all(secondaries.map(queriesOfItems))).flat()).toEqual([]);
   });
 
-  it('are found at once while a secondary lags behind', async () => {
+  it('are found immediately while a secondary lags behind', async () => {
     const [lagging] = secondaries;
     const applying = (mode: 'off' | 'alwaysOn'): Promise<unknown> | undefined =>
       lagging?.connection.getClient().db('admin').command({ configureFailPoint: 'rsSyncApplyStop', mode });
@@ -75,7 +75,7 @@ describe('items of a replica set whose secondaries are preferred', () => {
         const { status, body } = await service.api.call<Item>('getById', { id: created.id });
         expect([status, body]).toEqual([200, created]);
         expect((await service.api.getAll({ categoryId: '32' }))[0]).toEqual(created);
-        await favour(service.database, created.id, [record({ _id: mongoId(created.id) })]);
+        await addFavourites(service.database, created.id, [record({ _id: mongoId(created.id) })]);
         expect(await service.api.getAll({ userId: created.id })).toEqual([created]);
       }
     } finally {
@@ -91,7 +91,7 @@ async function connectTo(host: string): Promise<Database> {
   return member;
 }
 
-/** Two of three, once each of them has all that there is. */
+/** Returns the two secondaries. Throws while there are not two yet. */
 async function secondariesOf(members: readonly Database[]): Promise<Database[]> {
   const isSecondary = await Promise.all(
     members.map(async ({ connection }) => (await connection.db?.command({ hello: 1 }))?.['secondary'] === true),
@@ -101,7 +101,7 @@ async function secondariesOf(members: readonly Database[]): Promise<Database[]> 
   return secondaries;
 }
 
-/** Those that a member has answered since it is watched. */
+/** Returns the queries that a member has run since profiling was enabled. */
 async function queriesOfItems({ connection }: Database): Promise<unknown[]> {
   const isQuery = { $or: [{ 'command.find': { $exists: true } }, { 'command.aggregate': { $exists: true } }] };
   const ofItems = { ns: { $in: [`${NAME}.items`, `${NAME}.favourites`] }, ...isQuery };

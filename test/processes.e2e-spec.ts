@@ -9,14 +9,14 @@ import { endProcesses, ServiceProcess } from './support/processes.js';
 import { openQueue, type OpenQueue } from './support/queue.js';
 import { freshEnvironment, openDatabase } from './support/service.js';
 
-/** 9 s is the promise, 10 s the moment at which orchestrators kill. */
-const AT_LAST_MS = 9500;
-/** With nothing in hand a process needs no time, and half a second for load balancers to look away. */
-const AT_ONCE_MS = 3000;
+/** Processes promise to stop within 9 s, because orchestrators kill them after 10 s. */
+const STOPPED_WITHIN_MS = 9500;
+/** An idle process stops after the half second that it gives load balancers to stop sending requests. */
+const IDLE_STOPPED_WITHIN_MS = 3000;
 
 jest.setTimeout(60_000);
 
-describe('a process that is told to stop', () => {
+describe('on a signal to stop', () => {
   let env: NodeJS.ProcessEnv;
   let database: Database;
   let jobs: OpenQueue;
@@ -41,40 +41,40 @@ describe('a process that is told to stop', () => {
 
   async function startReady(name: 'api' | 'worker'): Promise<ServiceProcess> {
     const process = ServiceProcess.start(name, env);
-    await process.becomes('ready');
+    await process.waitForStatus('ready');
     return process;
   }
 
   describe.each(['api', 'worker'] as const)('the %s', (name) => {
-    it.each(['SIGTERM', 'SIGINT'] as const)('exits 0 at once when idle (%s)', async (signal) => {
+    it.each(['SIGTERM', 'SIGINT'] as const)('exits with 0 immediately when idle (%s)', async (signal) => {
       const process = await startReady(name);
       const { code, afterMs } = await process.end(signal);
       expect(code).toBe(0);
-      expect(afterMs).toBeLessThan(AT_ONCE_MS);
+      expect(afterMs).toBeLessThan(IDLE_STOPPED_WITHIN_MS);
       expect(process.log.at(-1)?.msg).toBe('stopped');
     });
 
-    it('exits 0 at once while it waits for both stores', async () => {
+    it('exits with 0 immediately while it waits for MongoDB and Redis', async () => {
       const away = { MONGODB_URI: 'mongodb://127.0.0.1:1/none', REDIS_URL: 'redis://127.0.0.1:1' };
       const process = ServiceProcess.start(name, { ...env, ...away });
-      await process.logged('listening');
+      await process.waitForLog('listening');
       const { code, afterMs } = await process.end('SIGTERM', 'SIGTERM');
       expect(code).toBe(0);
-      expect(afterMs).toBeLessThan(AT_ONCE_MS);
+      expect(afterMs).toBeLessThan(IDLE_STOPPED_WITHIN_MS);
     });
 
-    it('is not kept by a connection on which nothing was asked', async () => {
+    it('is not kept running by a connection without requests', async () => {
       const process = await startReady(name);
       const { hostname, port } = new URL((await process.client()).base);
       const socket = connect(Number(port), hostname).on('error', () => undefined);
       await once(socket, 'connect');
       const { code, afterMs } = await process.end('SIGTERM');
       expect(code).toBe(0);
-      expect(afterMs).toBeLessThan(AT_ONCE_MS);
+      expect(afterMs).toBeLessThan(IDLE_STOPPED_WITHIN_MS);
     });
   });
 
-  it('the api answers creates that still wait after 7 s with their id, and exits 0, also when told twice', async () => {
+  it('the api returns the ids of creates that still wait after 7 s and exits with 0, also if signalled twice', async () => {
     const api = await startReady('api');
     const client = await api.client();
     const creating = [1, 2, 3].map(() => client.call<ErrorBody & { data: { id: string } }>('create', validInput()));
@@ -88,15 +88,15 @@ describe('a process that is told to stop', () => {
         { id: expect.stringMatching(/^[\da-f]{24}$/) as string, outcome: 'unknown' },
         'close',
       ]);
-      // Whoever asks later will find it: the job is there.
+      // The client can look the item up later, because its job is queued.
       expect(await jobs.queue.getJobState(body.data.id)).toBe('waiting');
     }
     expect(code).toBe(0);
     expect(afterMs).toBeGreaterThan(6900);
-    expect(afterMs).toBeLessThan(AT_LAST_MS);
+    expect(afterMs).toBeLessThan(STOPPED_WITHIN_MS);
   });
 
-  it('the api resets no connection, says that it is not ready, and asks clients to connect anew', async () => {
+  it('the api resets no connection, reports that it is not ready, and asks clients to reconnect', async () => {
     const api = await startReady('api');
     const { base } = await api.client();
     const agent = new Agent({ keepAlive: true });
@@ -123,19 +123,19 @@ describe('a process that is told to stop', () => {
   });
 });
 
-/** Asks over a connection that is kept; `code` is what became of the connection. */
+/** Requests readiness over a keep-alive connection. `code` tells what became of the connection. */
 function getReady(base: string, agent: Agent): Promise<{ status?: number | undefined; code: string }> {
   return new Promise((resolve) => {
-    const asking = request(`${base}/health/ready`, { agent }, (response) => {
+    const sent = request(`${base}/health/ready`, { agent }, (response) => {
       response.resume();
       response.once('end', () => {
         resolve({ status: response.statusCode, code: response.headers.connection ?? 'none' });
       });
     });
-    asking.once('error', (error) => {
-      // A new connection that nobody has accepted is reset by the system when the listener closes.
-      resolve({ code: asking.reusedSocket ? `lost: ${error.message}` : 'not connected' });
+    sent.once('error', (error) => {
+      // When the listener closes, the operating system resets connections that are not accepted yet.
+      resolve({ code: sent.reusedSocket ? `lost: ${error.message}` : 'not connected' });
     });
-    asking.end();
+    sent.end();
   });
 }

@@ -1,26 +1,26 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ITEM_STATUSES } from '@app/contracts';
 import { newMongoId, SchemaRepository, type Database } from '@app/database';
-import type { Answer, ApiClient } from './support/api-client.js';
+import type { HttpResponse, ApiClient } from './support/api-client.js';
 import { eventually } from './support/eventually.js';
-import { favour, record, store, uniqueWord } from './support/items.js';
+import { addFavourites, record, store, uniqueWord } from './support/items.js';
 import { ownMongodb, readyMongodb, removeOwnDatabases } from './support/own-databases.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
 import { RawConnection } from './support/raw-connection.js';
 import { freshEnvironment, openDatabase } from './support/service.js';
 
-/** The promise is 2 s; a busy machine adds something to what is measured from outside, and many requests add more. */
+/** Reads promise a response within 2 s. A busy machine adds to the measured time, and many requests add more. */
 const PROMPTLY_MS = 2300;
 const MANY_PROMPTLY_MS = 3500;
-/** How late MongoDB answers each command: a read of two commands is too slow, one of a single command is not. */
+/** The delay of each command of MongoDB: too long for a read of two commands, but not for one of a single command. */
 const LATE_MS = 1400;
 const SOMEWHAT_LATE_MS = 200;
-/** Nothing that begins then is answered in time. */
+/** A delay with which no query returns in time. */
 const TOO_LATE_MS = 4000;
 
 jest.setTimeout(60_000);
 
-/** What a test reads: nothing of it has been read before. */
+/** Data for one test, none of which has been read before. */
 interface Fresh {
   id: string;
   slug: string;
@@ -65,7 +65,7 @@ describe('the time of a read', () => {
     await new SchemaRepository(database).createIndexes();
     api = ServiceProcess.start('api', env);
     client = await api.client();
-    await api.becomes('ready');
+    await api.waitForStatus('ready');
   });
   afterEach(async () => {
     await beOnTime();
@@ -81,7 +81,7 @@ describe('the time of a read', () => {
     const admin = database.connection.getClient().db('admin');
     return (await admin.command({ configureFailPoint: 'failCommand', ...settings })) as { count: number };
   };
-  /** Has MongoDB answer queries so late: each, or the next ones. */
+  /** Makes MongoDB delay every query, or the next ones. */
   const beLate = async (
     blockTimeMS: number,
     mode: 'alwaysOn' | { times: number } = 'alwaysOn',
@@ -89,10 +89,10 @@ describe('the time of a read', () => {
   ): Promise<void> => {
     await failPoint({ mode, data: { failCommands, blockConnection: true, blockTimeMS } });
   };
-  /** Ends that, and tells how many queries have been late since MongoDB was started. */
+  /** Ends the delay. Returns how many queries have been delayed since MongoDB started. */
   const beOnTime = async (): Promise<number> => (await failPoint({ mode: 'off' })).count;
 
-  /** How many queries MongoDB has answered; what was given up before is not among them. */
+  /** Returns how many queries MongoDB has run, without those that were abandoned during a delay. */
   const queriesAnswered = async (): Promise<number> => {
     type Status = { metrics: { commands: Record<'find' | 'aggregate', { total: number }> } } | undefined;
     const { find, aggregate } = ((await database.connection.db?.command({ serverStatus: 1 })) as Status)?.metrics
@@ -100,14 +100,14 @@ describe('the time of a read', () => {
     return find.total + aggregate.total;
   };
 
-  /** A category of so many items, all of them favourites of a user. */
+  /** Stores a category of 620 items, five of which are favourites of a user. */
   const prepare = async (): Promise<Fresh> => {
     const categoryId = ++lastCategory;
     const [slug, userId, ...words] = [uniqueWord(), uniqueWord(), uniqueWord(), uniqueWord()];
     const items = Array.from({ length: 620 }, () => record({ categoryId, name: words.join(' ') }));
     await database.models.categories.insertMany([{ _id: categoryId, slug, title: slug }]);
     await store(database, ...items);
-    await favour(database, userId, items.slice(0, 5));
+    await addFavourites(database, userId, items.slice(0, 5));
     const id = items[2]?._id.toHexString() ?? '';
     return { id, slug, userId, categoryId: String(categoryId), words: words.join(' ') };
   };
@@ -123,7 +123,7 @@ describe('the time of a read', () => {
   };
 
   describe.each(READS)('of %s', (_, readOf) => {
-    it('is bounded as a whole, however late MongoDB answers each query', async () => {
+    it('is bounded as a whole, however late MongoDB responds to each query', async () => {
       const [first, second] = [await prepare(), await prepare()];
       await beLate(SOMEWHAT_LATE_MS);
       expect(await timed(readOf(first))).toMatchObject({ status: 200 });
@@ -131,23 +131,23 @@ describe('the time of a read', () => {
       expectInTime(await timed(readOf(second)));
     });
 
-    it('is bounded for those too who ask while it is under way for another', async () => {
+    it('is bounded for requests that join it while it is in progress', async () => {
       const read = readOf(await prepare());
       await beLate(LATE_MS);
       const arrivals = Array.from({ length: 6 }, async (__, n) => {
         await delay(n * 100);
         return timed(read);
       });
-      for (const answer of await Promise.all(arrivals)) expectInTime(answer);
+      for (const response of await Promise.all(arrivals)) expectInTime(response);
     });
   });
 
-  it('is not spent on reads that had not begun when it was over', async () => {
+  it('is not spent on reads that have not started by their deadline', async () => {
     const pages = ITEM_STATUSES.flatMap((status) =>
       Array.from({ length: 80 }, (_, n): Read => ['getAll', { status, pageSize: n + 1 }]),
     );
     const items = Array.from({ length: 120 }, (): Read => ['getById', { id: newMongoId() }]);
-    // The first requests of a process are slow ones.
+    // The first requests of a process are slow.
     await Promise.all(Array.from({ length: 100 }, () => client.getAll()));
     const before = (await beOnTime()) + (await queriesAnswered());
     await beLate(TOO_LATE_MS);
@@ -156,36 +156,36 @@ describe('the time of a read', () => {
         await delay((n * withinMs) / reads.length);
         return timed(read);
       });
-    const answers = await Promise.all([...arriving(pages, 3000), ...arriving(items, 3000)]);
+    const responses = await Promise.all([...arriving(pages, 3000), ...arriving(items, 3000)]);
     const late = await beOnTime();
-    // Whatever is still to be asked of MongoDB is asked before this.
+    // Every query that is still waiting is sent to MongoDB before this one.
     await eventually(() => client.getAll({ categoryId: '1' }));
     const begun = late + (await queriesAnswered()) - before;
-    expect(answers.filter(({ status }) => status !== 503)).toEqual([]);
-    expect(Math.max(...answers.map(({ afterMs }) => afterMs))).toBeLessThan(MANY_PROMPTLY_MS);
+    expect(responses.filter(({ status }) => status !== 503)).toEqual([]);
+    expect(Math.max(...responses.map(({ afterMs }) => afterMs))).toBeLessThan(MANY_PROMPTLY_MS);
     expect(begun).toBeLessThan(300);
   });
 
-  it('is over for few only when one query among many is too late', async () => {
+  it('runs out for only a few reads if one query among many is too late', async () => {
     const items = await store(database, ...Array.from({ length: 500 }, () => record()));
     const ids = items.map(({ _id }) => _id.toHexString());
-    // Several times: how many of them share a query is a matter of chance.
+    // Repeated, because it is a matter of chance how many of them share a query.
     for (let times = 0; times < 3; times++) {
       await beLate(TOO_LATE_MS, { times: 1 }, ['find']);
       const since = performance.now();
-      const answers = await readAtOnce(ids);
+      const responses = await readAtOnce(ids);
       expect(performance.now() - since).toBeLessThan(MANY_PROMPTLY_MS);
       await beOnTime();
-      const late = answers.filter(({ status }) => status !== 200);
+      const late = responses.filter(({ status }) => status !== 200);
       expect(late.filter(({ status }) => status !== 503)).toEqual([]);
       expect(late.length).toBeLessThanOrEqual(100);
-      const wrong = answers.filter(({ status, body }, n) => status === 200 && body.id !== ids[n]);
+      const wrong = responses.filter(({ status, body }, n) => status === 200 && body.id !== ids[n]);
       expect(wrong).toEqual([]);
     }
   });
 
-  /** Asks for each of these items at the same moment: while the API is stopped. */
-  const readAtOnce = async (ids: readonly string[]): Promise<Answer<{ id?: string }>[]> => {
+  /** Requests all of these items at the same moment, by sending the requests while the API is stopped. */
+  const readAtOnce = async (ids: readonly string[]): Promise<HttpResponse<{ id?: string }>[]> => {
     const { host } = new URL(client.base);
     const connections = await Promise.all(ids.map(() => RawConnection.open(client.base)));
     api.signal('SIGSTOP');
@@ -195,8 +195,8 @@ describe('the time of a read', () => {
       connections[n]?.send(`POST /api/orpc/items/getById HTTP/1.1\r\n${headers}\r\n\r\n${body}`);
     }
     api.signal('SIGCONT');
-    const answers = await Promise.all(connections.map((connection) => connection.answer<{ id?: string }>()));
+    const responses = await Promise.all(connections.map((connection) => connection.nextResponse<{ id?: string }>()));
     for (const connection of connections) connection.hangUp();
-    return answers;
+    return responses;
   };
 });

@@ -4,7 +4,7 @@ import { eventually } from './support/eventually.js';
 import { record, store, uniqueWord, validInput } from './support/items.js';
 import { startService, type Service } from './support/service.js';
 
-/** What is found word by word, script by script, is told in libs/items/src/search-terms.spec.ts. */
+/** libs/items/src/search-terms.spec.ts covers what is found word by word and script by script. */
 describe('getAll with search', () => {
   let service: Service;
   beforeAll(async () => {
@@ -41,7 +41,7 @@ describe('getAll with search', () => {
     });
   });
 
-  it('finds an item by its brand and the words of its description', async () => {
+  it('finds an item by its brand and by whole words of its description', async () => {
     const [brand, word] = [uniqueWord(), uniqueWord().replaceAll(/\d/g, 'x')];
     await service.database.models.brands.insertMany([{ _id: 77, title: `Brand ${brand}` }]);
     const publicId = await created('Plain thing', { brandId: 77, description: `Comes with a ${word}, as new.` });
@@ -53,7 +53,7 @@ describe('getAll with search', () => {
     expect(await find(word.slice(0, 8))).toEqual([]);
   });
 
-  it('answers in the order of lists, page by page, with every filter', async () => {
+  it('returns items in list order, page by page, with every filter', async () => {
     const word = uniqueWord();
     const name = `Lamp ${word}`;
     await store(
@@ -70,11 +70,11 @@ describe('getAll with search', () => {
     expect(await find(`${word} desk`)).toEqual([]);
   });
 
-  it.each(['', '   ', '.*', '$', '()[]{}\\', '-'])('takes %j for no search', async (search) => {
+  it.each(['', '   ', '.*', '$', '()[]{}\\', '-'])('treats %j as no search', async (search) => {
     expect(await service.api.getAll({ search, pageSize: 5 })).toEqual(await service.api.getAll({ pageSize: 5 }));
   });
 
-  it('counts the first 10 words of the first 200 characters', async () => {
+  it('considers the first 10 words of the first 200 characters', async () => {
     const words = Array.from({ length: 10 }, uniqueWord);
     const publicId = await created(words.join(' '));
     await eventually(async () => {
@@ -84,7 +84,7 @@ describe('getAll with search', () => {
     expect(await find(`${words[0] ?? ''} missing`)).toEqual([]);
   });
 
-  it('finds an item by its new name once maintenance has derived its terms anew', async () => {
+  it('finds an item by its new name once maintenance has updated its search terms', async () => {
     const [before, now] = [uniqueWord(), uniqueWord()];
     const [item] = await store(service.database, record({ name: before }));
     const { items } = service.database.models;

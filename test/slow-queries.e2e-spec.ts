@@ -1,5 +1,5 @@
 import type { ErrorBody } from '@app/contracts';
-import { favour, record, store } from './support/items.js';
+import { addFavourites, record, store } from './support/items.js';
 import { ownMongodb, readyMongodb, removeOwnDatabases } from './support/own-databases.js';
 import { startService, type Service } from './support/service.js';
 
@@ -18,15 +18,15 @@ describe('queries that take too long', () => {
     await removeOwnDatabases();
   });
 
-  /** With `alwaysOn` MongoDB gives up, as too slow, each operation that was sent with a limit, and no other. */
+  /** With `alwaysOn`, MongoDB aborts every operation that was sent with a time limit, and no other. */
   const timeOut = async (mode: 'alwaysOn' | 'off'): Promise<void> => {
     const admin = service.database.connection.getClient().db('admin');
     await admin.command({ configureFailPoint: 'maxTimeAlwaysTimeOut', mode });
   };
 
-  it('are given up by MongoDB and answered 503', async () => {
+  it('are aborted by MongoDB and get a 503', async () => {
     const [item] = await store(service.database, record());
-    await favour(service.database, 'reader', [item]);
+    await addFavourites(service.database, 'reader', [item]);
     const id = item._id.toHexString();
     const reads = [
       ['getAll', {}],

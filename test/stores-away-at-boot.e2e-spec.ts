@@ -12,11 +12,11 @@ import {
 import { endProcesses, ServiceProcess } from './support/processes.js';
 import { freshEnvironment, openDatabase } from './support/service.js';
 
-const AGAIN_WITHIN_MS = 10_000;
+const RECOVERY_MS = 10_000;
 
 jest.setTimeout(60_000);
 
-describe('stores that are away at boot', () => {
+describe('stores that are unavailable at boot', () => {
   let mongod: OwnDatabase;
   let redis: OwnDatabase;
   let api: ServiceProcess;
@@ -32,7 +32,7 @@ describe('stores that are away at boot', () => {
     await endProcesses();
   });
 
-  it('are waited for, with a line a few seconds apart, and used when they come', async () => {
+  it('are waited for, with a log line every few seconds, and used once they are available', async () => {
     const client = await api.client();
     for (const process of [api, worker]) {
       expect((await (await process.client()).request('/health/live', {})).status).toBe(200);
@@ -55,7 +55,7 @@ describe('stores that are away at boot', () => {
     const database = await openDatabase({ MONGODB_URI: mongod.url });
     await new SchemaRepository(database).createIndexes();
     await database.close();
-    await Promise.all([api.becomes('ready', AGAIN_WITHIN_MS), worker.becomes('ready', AGAIN_WITHIN_MS)]);
+    await Promise.all([api.waitForStatus('ready', RECOVERY_MS), worker.waitForStatus('ready', RECOVERY_MS)]);
     const { id } = await client.create(validInput());
     expect((await client.call('getById', { id })).status).toBe(200);
   });

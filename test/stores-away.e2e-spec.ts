@@ -1,5 +1,5 @@
 import { SchemaRepository, type Database } from '@app/database';
-import type { Answer, ApiClient } from './support/api-client.js';
+import type { HttpResponse, ApiClient } from './support/api-client.js';
 import { eventually } from './support/eventually.js';
 import { uniqueWord, validInput } from './support/items.js';
 import {
@@ -14,12 +14,12 @@ import { endProcesses, ServiceProcess } from './support/processes.js';
 import { openQueue, type OpenQueue } from './support/queue.js';
 import { freshEnvironment, openDatabase } from './support/service.js';
 
-/** The promise is 2 s; a busy machine adds something to what is measured from outside. */
+/** The service promises a response within 2 s. A busy machine adds to the time measured from outside. */
 const PROMPTLY_MS = 2500;
-const AGAIN_WITHIN_MS = 10_000;
+const RECOVERY_MS = 10_000;
 const CREATE_WAIT_MS = 2000;
 
-/** How many items there may be after an answer. */
+/** How many items may be stored after a response, by its status. */
 const STORED_AFTER: Record<number, number[]> = { 200: [1], 503: [0], 504: [0, 1] };
 
 jest.setTimeout(60_000);
@@ -28,12 +28,12 @@ interface Timed {
   afterMs: number;
 }
 
-interface ErrorAnswer {
+interface ErrorResponse {
   code: string;
   data?: { id: string; outcome: string };
 }
 
-describe('stores that are away', () => {
+describe('while a store is unavailable', () => {
   let mongod: OwnDatabase;
   let redis: OwnDatabase;
   let database: Database;
@@ -53,14 +53,14 @@ describe('stores that are away', () => {
     api = ServiceProcess.start('api', { ...env, CREATE_WAIT_MS: String(CREATE_WAIT_MS) });
     worker = ServiceProcess.start('worker', env);
     client = await api.client();
-    await Promise.all([api.becomes('ready'), worker.becomes('ready')]);
+    await Promise.all([api.waitForStatus('ready'), worker.waitForStatus('ready')]);
   });
   afterEach(async () => {
     for (const store of [mongod, redis]) {
       store.resume();
       if (!store.isRunning) store.start();
     }
-    await Promise.all([api.becomes('ready', AGAIN_WITHIN_MS), worker.becomes('ready', AGAIN_WITHIN_MS)]);
+    await Promise.all([api.waitForStatus('ready', RECOVERY_MS), worker.waitForStatus('ready', RECOVERY_MS)]);
   });
   afterAll(async () => {
     await Promise.all([database.close(), jobs.close()]);
@@ -72,20 +72,20 @@ describe('stores that are away', () => {
     operation: string,
     input: object,
     headers: Record<string, string> = {},
-  ): Promise<Answer<ErrorAnswer> & Timed> {
+  ): Promise<HttpResponse<ErrorResponse> & Timed> {
     const since = Date.now();
-    const answer = await client.call<ErrorAnswer>(operation, input, { 'X-Request-Id': 'away-1', ...headers });
-    return { ...answer, afterMs: Date.now() - since };
+    const response = await client.call<ErrorResponse>(operation, input, { 'X-Request-Id': 'away-1', ...headers });
+    return { ...response, afterMs: Date.now() - since };
   }
 
   async function expectCreated(name: string): Promise<void> {
     await eventually(async () => {
       expect(await database.models.items.countDocuments({ name })).toBe(1);
-    }, AGAIN_WITHIN_MS);
+    }, RECOVERY_MS);
   }
 
-  describe.each(['killed', 'stopped'])('MongoDB %s', (how) => {
-    const takeAway = async (): Promise<void> => {
+  describe.each(['killed', 'stopped'])('(MongoDB %s)', (how) => {
+    const takeDown = async (): Promise<void> => {
       if (how === 'killed') await mongod.kill();
       else await mongod.pause();
     };
@@ -94,8 +94,8 @@ describe('stores that are away', () => {
       else mongod.resume();
     };
 
-    it('answers reads 503 in time, and as ever when it is back', async () => {
-      await takeAway();
+    it('reads get a 503 in time, and work again once MongoDB is back', async () => {
+      await takeDown();
       const reads = [
         ['getAll', {}],
         ['getAll', { categoryId: 'a-slug' }],
@@ -108,11 +108,11 @@ describe('stores that are away', () => {
       }
       expect(api.log).toContainEqual(expect.objectContaining({ msg: 'MongoDB is away', requestId: 'away-1' }));
       bringBack();
-      await eventually(() => client.getAll(), AGAIN_WITHIN_MS);
+      await eventually(() => client.getAll(), RECOVERY_MS);
     });
 
-    it('lets creates wait, which are stored when it is back', async () => {
-      await takeAway();
+    it('creates wait, and are stored once MongoDB is back', async () => {
+      await takeDown();
       const name = uniqueWord();
       const { status, body } = await timed('create', validInput({ name }));
       expect([status, body.data?.outcome]).toEqual([504, 'unknown']);
@@ -121,20 +121,20 @@ describe('stores that are away', () => {
       expect(await jobs.queue.getFailedCount()).toBe(0);
       await eventually(async () => {
         expect(await jobs.queue.getJobState(body.data?.id ?? '')).toBe('unknown');
-      }, AGAIN_WITHIN_MS);
+      }, RECOVERY_MS);
     });
 
-    it('stays in rotation, the worker leaves', async () => {
-      await takeAway();
-      const { httpStatus, parts } = await api.becomes('degraded');
+    it('the API stays in rotation and the worker leaves it', async () => {
+      await takeDown();
+      const { httpStatus, parts } = await api.waitForStatus('degraded');
       expect([httpStatus, parts]).toEqual([200, { mongodb: 'away: reads are refused', redis: 'ok' }]);
-      const { httpStatus: ofWorker, parts: partsOfWorker } = await worker.becomes('not ready');
+      const { httpStatus: ofWorker, parts: partsOfWorker } = await worker.waitForStatus('not ready');
       expect([ofWorker, partsOfWorker['mongodb'], partsOfWorker['redis']]).toEqual([503, 'away', 'ok']);
     });
   });
 
-  describe.each(['killed', 'stopped'])('Redis %s', (how) => {
-    const takeAway = async (): Promise<void> => {
+  describe.each(['killed', 'stopped'])('(Redis %s)', (how) => {
+    const takeDown = async (): Promise<void> => {
       if (how === 'killed') await redis.kill();
       else await redis.pause();
     };
@@ -146,10 +146,10 @@ describe('stores that are away', () => {
     it.each([
       ['without a key', () => ({})],
       ['with a key', () => ({ 'Idempotency-Key': uniqueWord() })],
-    ])('answers creates %s in time, 503 for certain once it has noticed, and reads as ever', async (_, headers) => {
-      await takeAway();
+    ])('creates %s get a response in time, later ones a 503, and reads work as usual', async (_, headers) => {
+      await takeDown();
       const first = await timed('create', validInput(), headers());
-      // Nobody can tell what a stopped Redis will do with a command that it was sent.
+      // A stopped Redis may still run a command that it was sent.
       expect([503, how === 'stopped' ? 504 : 503]).toContain(first.status);
       expect(first.afterMs).toBeLessThan(PROMPTLY_MS);
       const name = uniqueWord();
@@ -159,44 +159,44 @@ describe('stores that are away', () => {
       expect(second.afterMs).toBeLessThan(500);
       await client.getAll();
       bringBack();
-      await eventually(() => client.create(validInput()), AGAIN_WITHIN_MS);
+      await eventually(() => client.create(validInput()), RECOVERY_MS);
       expect(await database.models.items.countDocuments({ name })).toBe(0);
     });
 
-    it('stays in rotation, the worker leaves', async () => {
-      await takeAway();
-      const { httpStatus, parts } = await api.becomes('degraded');
+    it('the API stays in rotation and the worker leaves it', async () => {
+      await takeDown();
+      const { httpStatus, parts } = await api.waitForStatus('degraded');
       expect([httpStatus, parts]).toEqual([200, { mongodb: 'ok', redis: 'away: creates are refused' }]);
-      const { httpStatus: ofWorker, parts: partsOfWorker } = await worker.becomes('not ready');
+      const { httpStatus: ofWorker, parts: partsOfWorker } = await worker.waitForStatus('not ready');
       expect([ofWorker, partsOfWorker['mongodb'], partsOfWorker['redis']]).toEqual([503, 'ok', 'away']);
     });
 
-    it('does not keep processes that are told to stop', async () => {
+    it('processes that are told to stop are not delayed', async () => {
       const processes = [ServiceProcess.start('api', env), ServiceProcess.start('worker', env)];
-      await Promise.all(processes.map((process) => process.becomes('ready')));
-      await takeAway();
+      await Promise.all(processes.map((process) => process.waitForStatus('ready')));
+      await takeDown();
       for (const { code, afterMs } of await Promise.all(processes.map((process) => process.end('SIGTERM')))) {
         expect(code).toBe(0);
         expect(afterMs).toBeLessThan(3000);
       }
     });
 
-    it('creates what it has answered 200, nothing that it has answered 503, and nothing twice', async () => {
+    it('creates that get a 200 store one item each, and creates that get a 503 store none', async () => {
       const create = async (): Promise<{ name: string; status: number }> => {
         const name = uniqueWord();
         return { name, status: (await timed('create', validInput({ name }))).status };
       };
       const before = Array.from({ length: 50 }, create);
       await Promise.race(before);
-      await takeAway();
+      await takeDown();
       const after = Array.from({ length: 50 }, create);
-      const answers = await Promise.all([...before, ...after]);
+      const responses = await Promise.all([...before, ...after]);
       bringBack();
-      await eventually(() => client.create(validInput()), AGAIN_WITHIN_MS);
+      await eventually(() => client.create(validInput()), RECOVERY_MS);
       await eventually(async () => {
         expect(await jobs.queue.getJobCountByTypes('wait', 'active', 'delayed')).toBe(0);
-      }, AGAIN_WITHIN_MS);
-      for (const { name, status } of answers) {
+      }, RECOVERY_MS);
+      for (const { name, status } of responses) {
         expect(STORED_AFTER[status]).toContain(await database.models.items.countDocuments({ name }));
       }
     });

@@ -3,11 +3,11 @@ import { validInput } from '../support/items.js';
 
 const GIVE_UP_MS = 30_000;
 
-/** How much of an attack there is: all of it, or what fits into the tests of every change. */
+/** The size of an attack: all of it, or a part that fits into `npm test`. */
 export interface Scale {
-  /** How long an attack without an end of its own lasts. */
+  /** The duration of an attack that does not end by itself. */
   seconds: number;
-  /** Of the number of requests. */
+  /** The fraction of the requests that are sent, up to 1. */
   share: number;
 }
 
@@ -18,36 +18,36 @@ export interface Attack {
   headers?: Record<string, string>;
 }
 
-/** Characters of JSON for a create one of whose fields is these characters of JSON. */
+/** Returns a create in which one field has the given JSON text as its value. */
 export function createWith(field: string, json: string): Attack {
   const body = JSON.stringify(validInput({ [field]: '<here>' })).replace('"<here>"', () => json);
   return { operation: 'create', body };
 }
 
-/** Creates whose descriptions are so long, so that each is as large as one may be, under this rule or that one. */
+/** Creates whose descriptions make them nearly as large as a body may be, and as large as an item may be. */
 export const LARGEST = [1_000_000, 60_000].map((length) =>
   createWith('description', JSON.stringify('x '.repeat(length / 2))),
 );
 
-/** Sends requests as so many clients do, each its next one when it has its answer; tells how many got which status. */
+/** Sends requests from several clients, each one request at a time. Returns the number of responses by status. */
 export async function send(
   client: ApiClient,
   attacks: Attack[],
   clients: number,
 ): Promise<Map<number | 'lost', number>> {
-  const answers = new Map<number | 'lost', number>();
-  const left = [...attacks];
-  const sendOn = async (): Promise<void> => {
-    for (let attack = left.shift(); attack !== undefined; attack = left.shift()) {
-      const status = await answerTo(client, attack);
-      answers.set(status, (answers.get(status) ?? 0) + 1);
+  const counts = new Map<number | 'lost', number>();
+  const remaining = [...attacks];
+  const runClient = async (): Promise<void> => {
+    for (let attack = remaining.shift(); attack !== undefined; attack = remaining.shift()) {
+      const status = await statusOf(client, attack);
+      counts.set(status, (counts.get(status) ?? 0) + 1);
     }
   };
-  await Promise.all(Array.from({ length: clients }, sendOn));
-  return answers;
+  await Promise.all(Array.from({ length: clients }, runClient));
+  return counts;
 }
 
-/** Sends them again and again for so long. */
+/** Sends the requests again and again for some seconds. */
 export async function sendFor(
   client: ApiClient,
   attacks: Attack[],
@@ -62,13 +62,13 @@ export async function sendFor(
   return all;
 }
 
-/** Expects that nobody was answered anything else. */
-export function expectOnly(answers: Map<number | 'lost', number>, allowed: number[]): void {
-  const others = [...answers].filter(([status]) => !allowed.includes(Number(status)));
+/** Expects that no response had any other status. */
+export function expectOnly(counts: Map<number | 'lost', number>, allowed: number[]): void {
+  const others = [...counts].filter(([status]) => !allowed.includes(Number(status)));
   expect(Object.fromEntries(others)).toEqual({});
 }
 
-async function answerTo(client: ApiClient, { operation, body, headers }: Attack): Promise<number | 'lost'> {
+async function statusOf(client: ApiClient, { operation, body, headers }: Attack): Promise<number | 'lost'> {
   try {
     const response = await fetch(`${client.base}/api/orpc/items/${operation}`, {
       method: 'POST',

@@ -7,12 +7,12 @@ import type { Trial } from './trial.js';
 const CHUNKS = 1_000_000;
 const LARGE_ITEMS = 100;
 const SLOW_READERS = 100;
-/** Connections, each with a thousand requests. */
-const ASKING = 5;
-/** A reader without progress is cut off in 30 s. */
+/** Each sends a thousand requests. */
+const CONNECTIONS = 5;
+/** A reader without progress is disconnected after 30 s. */
 const CUT_OFF_MS = 45_000;
 
-/** Attacks by how requests are sent, and answers taken. */
+/** Attacks by the way in which requests are sent and responses are read. */
 export function connectionTrials(): Trial[] {
   return [
     {
@@ -21,7 +21,7 @@ export function connectionTrials(): Trial[] {
       attack: async ({ client: { base } }, { seconds, share }) => {
         const bytes = inChunks(CHUNKS * (share + 1) * 0.5);
         const sockets = await Promise.all([1, 2, 3].map(() => sendUnread(base, bytes)));
-        // The last chunk does not come yet.
+        // The last chunk is held back.
         await delay(seconds * 1000);
         for (const socket of sockets) socket.end('0\r\n\r\n');
         await Promise.all(sockets.map((socket) => isClosedWithin(socket, CUT_OFF_MS)));
@@ -41,7 +41,7 @@ export function connectionTrials(): Trial[] {
         const end = Date.now() + seconds * 1000;
         while (Date.now() < end) {
           const sockets = await Promise.all(
-            Array.from({ length: ASKING }, () => sendUnread(base, get('/health/ready').repeat(1000))),
+            Array.from({ length: CONNECTIONS }, () => sendUnread(base, get('/health/ready').repeat(1000))),
           );
           await delay(1000);
           sockets.forEach((socket) => socket.destroy());
@@ -60,7 +60,7 @@ export function connectionTrials(): Trial[] {
           return sendUnread(base, pages.join(''));
         });
         const sockets = await Promise.all(readers);
-        // Only the whole of an attack lasts until they are cut off.
+        // Only the full attack lasts until they are disconnected.
         await delay(share < 1 ? seconds * 1000 : CUT_OFF_MS);
         const closed = await Promise.all(sockets.map((socket) => isClosedWithin(socket, share < 1 ? 0 : 5000)));
         sockets.forEach((socket) => socket.destroy());
@@ -77,7 +77,7 @@ export function connectionTrials(): Trial[] {
         try {
           const headers = { 'X-Forwarded-For': `1.2.3.4, ${forged}` };
           expect((await client.call('getById', { id: '0'.repeat(24) }, headers)).status).toBe(503);
-          const { ip } = await api.logged('MongoDB is away');
+          const { ip } = await api.waitForLog('MongoDB is away');
           expect(ip).toBe('127.0.0.1');
           await eventually(() => {
             expect(JSON.stringify(api.log)).not.toContain(forged);

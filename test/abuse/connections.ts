@@ -2,11 +2,11 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { once } from 'node:events';
 
-/** Connects, sends requests, and reads no answer. */
+/** Connects and sends requests, but reads no response. */
 export async function sendUnread(base: string, requests: string | Buffer): Promise<Socket> {
   const { hostname, port } = new URL(base);
   const socket = connect({ host: hostname, port: Number(port) });
-  // Whatever the service does to such a client is fine.
+  // The service may treat such a client as it likes.
   socket.on('error', () => undefined);
   socket.pause();
   await once(socket, 'connect');
@@ -14,7 +14,7 @@ export async function sendUnread(base: string, requests: string | Buffer): Promi
   return socket;
 }
 
-/** Reads what there is; settles when the service has closed the connection, or with false when it has not in time. */
+/** Reads what arrives. Returns whether the service closes the connection in time. */
 export async function isClosedWithin(socket: Socket, ms: number): Promise<boolean> {
   socket.resume();
   const closed = new Promise<boolean>((resolve) => {
@@ -26,17 +26,17 @@ export async function isClosedWithin(socket: Socket, ms: number): Promise<boolea
   return socket.destroyed || Promise.race([closed, waited]);
 }
 
-/** The bytes of a GET without a body. */
+/** Returns the bytes of a GET request. */
 export function get(path: string): string {
   return `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 }
 
-/** The bytes of an operation. */
+/** Returns the bytes of a request for an operation. */
 export function post(operation: string, body: string): string {
   return `${head(operation)}Content-Length: ${String(Buffer.byteLength(body))}\r\n\r\n${body}`;
 }
 
-/** The bytes of a getAll whose body comes in chunks of one byte, so many together; its end is left out. */
+/** Returns the bytes of a getAll whose body comes in about `length` chunks of one byte. The last chunk is left out. */
 export function inChunks(length: number): Buffer {
   const body = `{"search":"${'x'.repeat(length)}"}`;
   return Buffer.from(

@@ -5,19 +5,19 @@ import { ServiceProcess } from '../support/processes.js';
 import { createWith, expectOnly, LARGEST, send, sendFor, type Attack } from './attacker.js';
 import type { Trial } from './trial.js';
 
-/** Nearly what a body may have, and nearly what an item may have. */
+/** Just below the limits of a body and of an item, in bytes. */
 const [BODY, ITEM] = [1_000_000, 60_000];
 const CREATES = 50;
 const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 const WAITING = 128;
 const DONE_WITHIN_MS = 60_000;
 
-/** So many bytes of a letter with two marks that take turns, which normalizing sorts. */
+/** Returns a letter with two combining marks that alternate, which normalization has to sort. */
 function marks(bytes: number): string {
   return `a${'\u0301\u0323'.repeat(bytes / 4)}`;
 }
 
-/** A field of so many values, about a megabyte together. */
+/** Returns an array of copies of a JSON value, about a megabyte in total. */
 function values(json: string): string {
   return `[${`${json},`.repeat(Math.floor(BODY / (json.length + 1)))}${json}]`;
 }
@@ -26,7 +26,7 @@ function keys(count: number): string {
   return Array.from({ length: count }, (_, index) => `"${index.toString(36)}":0`).join(',');
 }
 
-/** Bodies that cost far more than their bytes. */
+/** Bodies that cost far more to process than their size suggests. */
 const COSTLY: Attack[] = [
   createWith('photos', `[${values('1')}]`),
   createWith('photos', `[${values('[]')}]`),
@@ -43,7 +43,7 @@ const COSTLY: Attack[] = [
   { operation: 'getById', body: `{"id":"x","y":${values('1234567890123456')}}` },
 ];
 
-/** Attacks by what a single request says. */
+/** Attacks by the content of single requests. */
 export function itemTrials(): Trial[] {
   return [
     {
@@ -72,7 +72,7 @@ export function itemTrials(): Trial[] {
       name: 'jobs of the largest items, all taken by one worker',
       prepare: async (env) => {
         const api = ServiceProcess.start('api', env);
-        await api.becomes('ready');
+        await api.waitForStatus('ready');
         const attacks = LARGEST.flatMap((attack) => {
           return Array.from({ length: WAITING }, () => ({ ...attack, headers: { Prefer: 'respond-async' } }));
         });
@@ -81,7 +81,7 @@ export function itemTrials(): Trial[] {
       },
       attack: ({ jobs: { queue } }) =>
         eventually(async () => {
-          // The quiet client's own come and go.
+          // The quiet client's own jobs come and go.
           expect(await queue.getJobCountByTypes('wait', 'active', 'delayed')).toBeLessThan(WAITING / 10);
         }, DONE_WITHIN_MS),
     },

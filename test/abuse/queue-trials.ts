@@ -9,7 +9,7 @@ import type { Trial } from './trial.js';
 
 const MEGABYTE = 1024 * 1024;
 const REDIS_MEGABYTES = 32;
-/** More bytes than that Redis has room for: as large as a body may be, and as large as an item may be. */
+/** Creates as large as a body and as an item may be: in total more than that Redis has room for. */
 const LARGE_CREATES = { bodies: 40, items: 600 };
 const FAILED_JOBS = 10_000;
 const FAILED_JOB_BYTES = 10_000;
@@ -33,18 +33,18 @@ export function queueTrials(): Trial[] {
           expect({ httpStatus, status }).toEqual({ httpStatus: 200, status: 'degraded' });
           expect(Object.values(parts).join()).toMatch(/memory/i);
         });
-        // What a create goes by may be a quarter of a second old.
+        // The measurement by which creates are admitted may be 250 ms old.
         await eventually(async () => {
           expect((await client.call('create', validInput())).status).toBe(503);
         });
         await redis.del(...fillers);
         await eventually(() => client.create(validInput()));
-        await api.becomes('ready');
+        await api.waitForStatus('ready');
       },
     },
     {
       name: 'many failed jobs',
-      // Their number must not matter, so that a small limit shows it.
+      // Failed jobs must not count towards the limit. A small limit shows that.
       env: { BACKLOG_LIMIT: '1000' },
       prepare: (env, { share }) => failJobs(env, FAILED_JOBS * share),
       attack: async ({ client }) => {
@@ -66,7 +66,7 @@ async function setMaxMemory(env: NodeJS.ProcessEnv): Promise<void> {
   await close();
 }
 
-/** Has Redis hold about so many megabytes, and tells under which keys. */
+/** Fills Redis up to a number of megabytes. Returns the keys that it has added. */
 async function fill(redis: RedisConnection, megabytes: number): Promise<string[]> {
   const used = async (): Promise<number> => Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1]);
   const keys: string[] = [];
@@ -77,7 +77,7 @@ async function fill(redis: RedisConnection, megabytes: number): Promise<string[]
   return keys;
 }
 
-/** Leaves jobs as a mistake in the worker would. */
+/** Adds failed jobs as a bug in the worker would leave them. */
 async function failJobs(env: NodeJS.ProcessEnv, count: number): Promise<void> {
   const { queue, close } = openQueue(env);
   const description = 'x'.repeat(FAILED_JOB_BYTES);

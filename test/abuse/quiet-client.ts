@@ -6,12 +6,12 @@ import { uniqueWord, validInput } from '../support/items.js';
 /** One request of the quiet client. */
 interface Attempt {
   operation: 'create' | 'getById' | 'getAll';
-  /** Of the answer; `lost` without one. */
+  /** The status of the response; `lost` without one. */
   status: number | 'lost';
   afterMs: number;
 }
 
-/** A client that creates and reads a few items a second, as everybody else does while somebody attacks. */
+/** A well-behaved client that creates and reads a few items a second during an attack. */
 export class QuietClient {
   private constructor(private readonly thread: Worker) {}
 
@@ -23,7 +23,7 @@ export class QuietClient {
   }
 
   /**
-   * Stops it, and tells in sentences what it noticed of the attack.
+   * Stops the client. Returns what it noticed of the attack, in sentences.
    *
    * @param mayBeRefused whether a full backlog explains a 503 for a create
    */
@@ -51,8 +51,8 @@ function tooSlow(what: string, attempts: Attempt[], withinMs: number): string[] 
 function counted(attempts: Attempt[]): string[] {
   const counts = new Map<string, number>();
   for (const { operation, status } of attempts) {
-    const answer = `${operation} was answered ${String(status)}`;
-    counts.set(answer, (counts.get(answer) ?? 0) + 1);
+    const outcome = `${operation} got ${String(status)}`;
+    counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
   }
-  return [...counts].map(([answer, count]) => `${answer} ${String(count)} times`);
+  return [...counts].map(([outcome, count]) => `${outcome} ${String(count)} times`);
 }

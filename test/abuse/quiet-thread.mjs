@@ -1,5 +1,5 @@
-// A client that wants little, in a thread of its own: what the attacker beside it computes must not make its answers late.
-// Each request is sent when it is due, whether or not those before are answered. Posts what it saw once it gets a message.
+// A well-behaved client in a thread of its own, so that the work of the attacker does not delay its requests.
+// Sends each request when it is due, even if earlier ones have no response yet. Posts its attempts after a message.
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -15,17 +15,17 @@ let lastId = '';
 let isOver = false;
 
 void once(parentPort, 'message').then(() => (isOver = true));
-const underWay = [];
+const pending = [];
 for (let turn = 0; !isOver; turn += 1) {
-  underWay.push(attempt('create', input));
-  underWay.push(
+  pending.push(attempt('create', input));
+  pending.push(
     turn % 2 === 0 || lastId === '' ? attempt('getAll', { pageSize: 10 }) : attempt('getById', { id: lastId }),
   );
-  // What is read must be there first.
-  if (turn === 0) await Promise.all(underWay);
+  // The first item must exist before it can be read.
+  if (turn === 0) await Promise.all(pending);
   else await delay(EVERY_MS);
 }
-await Promise.all(underWay);
+await Promise.all(pending);
 agent.destroy();
 parentPort.postMessage(attempts);
 parentPort.close();

@@ -2,5 +2,5 @@ import { describeTrials } from './trials.js';
 
 jest.setTimeout(60_000);
 
-/** A fifth of `npm run test:abuse`, with longer timeouts: other tests may run beside it. */
+/** A fifth of `npm run test:abuse`, with a longer time limit because other tests may run at the same time. */
 describeTrials({ seconds: 2, share: 0.2, withinMs: 5000 });

@@ -9,19 +9,19 @@ import type { Stores } from '../faults/stores.js';
 import type { Scale } from './attacker.js';
 
 const READY_WITHIN_MS = 30_000;
-/** In the log: pino's level. */
+/** pino's level for errors. */
 const ERROR = 50;
 
-/** Settings of the processes that are attacked. */
+/** Settings of the attacked processes. */
 export interface TargetOptions {
   env?: NodeJS.ProcessEnv;
-  /** Of the API alone. */
+  /** Environment of the API only. */
   apiEnv?: NodeJS.ProcessEnv;
   /** Runs on the empty database and queue, before the processes start. */
   prepare?: (env: NodeJS.ProcessEnv, scale: Scale) => Promise<void>;
 }
 
-/** An API and a worker in processes of their own, on a fresh database and queue, that are attacked. */
+/** The attacked API and worker, in processes of their own, on a fresh database and queue. */
 export class Target {
   private constructor(
     readonly stores: Stores,
@@ -42,8 +42,8 @@ export class Target {
       await prepare?.(env, scale);
       const api = ServiceProcess.start('api', { ...env, ...apiEnv });
       const worker = ServiceProcess.start('worker', env);
-      // An API that has something to tell of the queue is degraded, and answers all the same.
-      await Promise.all([takesRequests(api), worker.becomes('ready', READY_WITHIN_MS)]);
+      // An API that reports a problem of the queue is degraded, but still accepts requests.
+      await Promise.all([waitUntilReady(api), worker.waitForStatus('ready', READY_WITHIN_MS)]);
       return new Target(stores, database, jobs, api, worker, await api.client());
     } catch (error) {
       await Promise.all([database.close(), jobs.close()]);
@@ -51,7 +51,7 @@ export class Target {
     }
   }
 
-  /** What the processes suffered, in sentences. */
+  /** Returns what went wrong in the processes, in sentences. */
   complaints(maxMegabytes: number): string[] {
     return [...complaintsOf('api', this.api, maxMegabytes), ...complaintsOf('worker', this.worker, maxMegabytes)];
   }
@@ -76,7 +76,7 @@ function complaintsOf(name: string, process: ServiceProcess, maxMegabytes: numbe
   ];
 }
 
-/** The most memory that a process has had, which only Linux tells; 0 elsewhere, and after its end. */
+/** Returns the peak memory of a process; 0 after its end, and where there is no `/proc`. */
 function peakMegabytes({ log: [line] }: ServiceProcess): number {
   try {
     const status = readFileSync(`/proc/${String(line?.['pid'])}/status`, 'utf8');
@@ -86,7 +86,7 @@ function peakMegabytes({ log: [line] }: ServiceProcess): number {
   }
 }
 
-function takesRequests(api: ServiceProcess): Promise<unknown> {
+function waitUntilReady(api: ServiceProcess): Promise<unknown> {
   return eventually(async () => {
     expect((await api.ready()).httpStatus).toBe(200);
   }, READY_WITHIN_MS);

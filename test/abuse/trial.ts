@@ -4,11 +4,11 @@ import type { Scale } from './attacker.js';
 import { QuietClient } from './quiet-client.js';
 import { Target, type TargetOptions } from './target.js';
 
-/** One way to hurt others. */
+/** One attack and its setup. */
 export interface Trial extends TargetOptions {
   name: string;
   attack: (target: Target, scale: Scale) => Promise<void>;
-  /** What the quiet client must not be there for. */
+  /** Runs after the quiet client has stopped. */
   afterwards?: (target: Target) => Promise<void>;
   /** Whether the attack fills the backlog, so that creates of the quiet client may be refused. */
   mayRefuse?: true;
@@ -16,15 +16,15 @@ export interface Trial extends TargetOptions {
 
 /** What the suite expects of every trial. */
 export interface Limits extends Scale {
-  /** Of the quiet client's p99. */
+  /** The limit of the quiet client's 99th percentile, in milliseconds. */
   withinMs: number;
 }
 
-/** All that a process may take, whatever it is sent. */
+/** Memory limit of each process, whatever it is sent. */
 const MAX_MEGABYTES = 400;
 const QUIET_BEFORE_MS = 500;
 
-/** Attacks the service beside a quiet client, and expects that nobody but the attacker notices. */
+/** Attacks the service while a quiet client uses it, and expects that the quiet client does not notice. */
 export async function expectUnnoticed(stores: Stores, trial: Trial, limits: Limits): Promise<void> {
   const target = await Target.start(stores, trial, limits);
   try {
@@ -37,7 +37,7 @@ export async function expectUnnoticed(stores: Stores, trial: Trial, limits: Limi
   }
 }
 
-/** Those of the attacker, who was answered what nobody may be, and of the quiet client. */
+/** Returns unexpected responses to the attacker, and the complaints of the quiet client. */
 async function complaintsOf(target: Target, trial: Trial, limits: Limits): Promise<string[]> {
   const quiet = await QuietClient.start(target.client.base);
   await delay(QUIET_BEFORE_MS);

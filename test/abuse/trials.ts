@@ -6,7 +6,7 @@ import { itemTrials } from './item-trials.js';
 import { queueTrials } from './queue-trials.js';
 import { expectUnnoticed } from './trial.js';
 
-/** Declares one test for each attack, all of this size. */
+/** Declares one test for each attack, all at the same scale. */
 export function describeTrials(size: Parameters<typeof expectUnnoticed>[2]): void {
   describe('an attacker goes unnoticed by a quiet client', () => {
     let stores: Stores;

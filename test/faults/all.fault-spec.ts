@@ -9,7 +9,7 @@ const { steppedDown, ...others } = faults;
 describe.each([
   { members: 1, fault: Object.values(others) },
   { members: 3, fault: [steppedDown] },
-] as const)('nothing is lost and nothing doubled, with $members MongoDB', ({ members, fault }) => {
+] as const)('no item is lost or duplicated with $members MongoDB', ({ members, fault }) => {
   let stores: Stores;
   const survivals: string[] = [];
 
@@ -22,7 +22,7 @@ describe.each([
     process.stdout.write(survivals.join(''));
   });
 
-  it.each([...fault])('$name', async (fault) => {
+  it.each([...fault])('despite $name', async (fault) => {
     const { attempts, recoveredMs } = await expectSurvived(stores, fault);
     survivals.push(`${fault.name}: ${String(attempts)} attempts, recovered after ${String(recoveredMs)} ms\n`);
   });

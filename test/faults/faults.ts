@@ -7,17 +7,17 @@ import type { Seat, Stage } from './stage.js';
 /** Something that goes wrong under load. */
 export interface Fault {
   name: string;
-  /** Does it. The stores are healed when it returns; processes it has ended it starts again itself. */
+  /** Causes the fault, and starts again the processes that it ends. The stores are healed after it returns. */
   strike: (stage: Stage, load: Load) => Promise<void>;
-  /** All that clients may be answered; anything when absent. */
+  /** The statuses that clients may get; any if omitted. */
   answers?: Attempt['status'][];
   /** Settings of the processes. */
   env?: NodeJS.ProcessEnv;
-  /** A 202 does not promise to outlive it. */
+  /** Whether creates that got a 202 may be lost. */
   losesAccepted?: true;
 }
 
-/** Longer than a worker holds a job without a sign of life. */
+/** Longer than the lock of a job lasts without being extended. */
 const PAST_LOCK_MS = 8000;
 const STORE_STOPPED_MS = 8000;
 const ACCEPTED_JOBS = 2000;
@@ -25,9 +25,9 @@ const MONGODB_AWAY_MS = 300_000;
 
 const UNNOTICED: Attempt['status'][] = [200, 202];
 
-/** One of a pair. */
-function nth<T>(pair: readonly T[], index: number): T {
-  const one = pair[index % pair.length];
+/** Returns the element at an index, which wraps around. */
+function nth<T>(elements: readonly T[], index: number): T {
+  const one = elements[index % elements.length];
   if (one === undefined) throw new Error('there is none');
   return one;
 }
@@ -42,8 +42,8 @@ async function restart(seat: Seat, afterMs: number): Promise<void> {
   await seat.start();
 }
 
-/** Refuses as a primary does that has lost its replicas. */
-async function pulseOfRefusal({ jobs: { redis } }: Stage): Promise<void> {
+/** Makes Redis refuse writes for a moment, as a primary does that has lost its replicas. */
+async function refuseWritesBriefly({ jobs: { redis } }: Stage): Promise<void> {
   await redis.config('SET', 'min-replicas-to-write', '1');
   await delay(150);
   await redis.config('SET', 'min-replicas-to-write', '0');
@@ -52,11 +52,11 @@ async function pulseOfRefusal({ jobs: { redis } }: Stage): Promise<void> {
 
 async function fillRedis({ jobs: { redis }, workers }: Stage): Promise<void> {
   const used = Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1]);
-  // At first only what grows is refused.
+  // At first, Redis refuses only commands that need more memory.
   await redis.config('SET', 'maxmemory', String(used + 100_000));
   await delay(3000);
   await redis.config('SET', 'maxmemory', '0');
-  // Then everything that might grow, with jobs waiting for workers that have none in hand.
+  // Then it refuses every command that might, while jobs wait and the new workers hold none.
   await Promise.all(workers.map((worker) => worker.end('SIGKILL')));
   await delay(1000);
   await redis.config('SET', 'maxmemory', String(Math.round(used / 2)));
@@ -72,7 +72,7 @@ async function stepDown({ database }: Stage): Promise<void> {
   await delay(3000);
 }
 
-/** One job whose item MongoDB refuses, and no other. */
+/** Creates one item that MongoDB rejects, and expects that no other job fails. */
 async function poison({ database, jobs: { queue } }: Stage, load: Load): Promise<void> {
   const name = uniqueWord();
   const { db } = database.connection;
@@ -92,11 +92,11 @@ async function copies(count: number, load: Load): Promise<void> {
 }
 
 async function acceptAll(load: Load): Promise<void> {
-  let left = ACCEPTED_JOBS;
+  let remaining = ACCEPTED_JOBS;
   const client = async (): Promise<void> => {
-    while (left-- > 0) {
+    while (remaining-- > 0) {
       const name = uniqueWord();
-      // Under a key it would be refused: nobody can say whether the key was used.
+      // With a key the create would be refused, because it is unknown whether the key was used.
       await eventually(async () => {
         expect((await load.accept(name)).status).toBe(202);
       });
@@ -178,7 +178,7 @@ export const faults = {
   },
   redisRefuses: {
     name: 'writes refused by Redis for 150 ms again and again',
-    strike: (stage) => times(10, () => pulseOfRefusal(stage)),
+    strike: (stage) => times(10, () => refuseWritesBriefly(stage)),
   },
   mongodbKilled: {
     name: 'MongoDB killed',

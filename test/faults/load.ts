@@ -3,17 +3,17 @@ import type { Item } from '@app/contracts';
 import type { ApiClient } from '../support/api-client.js';
 import { uniqueWord, validInput } from '../support/items.js';
 
-/** What of an answered item never differs between two answers to one key. */
+/** The fields of an item that are the same in every response for a key. */
 export type Answered = Pick<Item, 'id' | 'publicId' | 'slug' | 'createdAt'>;
 
-/** One request and its answer, as a client's own log would have it. */
+/** One request and its response, as a client would log them. */
 export interface Attempt {
-  /** The Idempotency-Key, which is the item's name as well; of a create without a key its name alone. */
+  /** The Idempotency-Key, which is also the item's name. For a create without a key, only the name. */
   key: string;
   isKeyed: boolean;
   at: number;
   afterMs: number;
-  /** Of the answer; `lost` without one. */
+  /** The status of the response; `lost` without one. */
   status: number | 'lost';
   item?: Answered;
 }
@@ -22,11 +22,12 @@ const CLIENTS = 16;
 const PAUSE_MS = 20;
 const PAUSE_AFTER_ERROR_MS = 200;
 const GIVE_UP_MS = 20_000;
-/** Every so many keys one is used twice at once, and for one a 202 is answer enough. */
+/** One key in so many is sent twice at once. */
 const TWINS_EVERY = 8;
+/** One key in so many is sent with `Prefer: respond-async`. */
 const ASYNC_EVERY = 5;
 
-/** Clients that create under keys, one item after the other, and remember every answer. */
+/** Clients that create items with keys, one after the other, and record every response. */
 export class Load {
   readonly attempts: Attempt[] = [];
   private readonly clients: Promise<void>[] = [];
@@ -34,49 +35,49 @@ export class Load {
   private keys = 0;
   private turn = 0;
 
-  /** @param apis that are there to ask at the moment */
+  /** @param apis returns the APIs to which requests go at the moment */
   constructor(private readonly apis: () => ApiClient[]) {}
 
   start(): void {
-    for (let client = 0; client < CLIENTS; client++) this.clients.push(this.createOnAndOn());
+    for (let client = 0; client < CLIENTS; client++) this.clients.push(this.createRepeatedly());
   }
 
-  /** No new creates; returns when those under way are answered. */
+  /** Sends no new creates, and resolves when the pending ones have finished. */
   async stop(): Promise<void> {
     this.isOver = true;
     await Promise.all(this.clients);
   }
 
-  /** One create under a key, and its answer. */
+  /** Sends one create with a key. */
   async create(key: string, prefer?: 'respond-async'): Promise<Attempt> {
     return this.attempt(key, { 'Idempotency-Key': key, ...(prefer === undefined ? {} : { Prefer: prefer }) });
   }
 
-  /** One create without a key that is not waited for. */
+  /** Sends one create without a key, and does not wait until its item is stored. */
   async accept(name: string): Promise<Attempt> {
     return this.attempt(name, { Prefer: 'respond-async' });
   }
 
   private async attempt(key: string, headers: Record<string, string>): Promise<Attempt> {
     const at = Date.now();
-    const answer = await this.answerTo(key, headers);
+    const outcome = await this.send(key, headers);
     const isKeyed = 'Idempotency-Key' in headers;
-    const attempt = { key, isKeyed, at, afterMs: Date.now() - at, ...answer };
+    const attempt = { key, isKeyed, at, afterMs: Date.now() - at, ...outcome };
     this.attempts.push(attempt);
     return attempt;
   }
 
   /**
-   * Repeats creates, with their keys, until each is answered with its item.
+   * Repeats creates with their keys until each returns its item.
    *
-   * @returns the keys for which that has not happened in time
+   * @returns the keys for which that did not happen in time
    */
   async repeat(keys: readonly string[], withinMs: number): Promise<string[]> {
     const end = Date.now() + withinMs;
-    const left = [...keys];
+    const remaining = [...keys];
     const failed: string[] = [];
     const client = async (): Promise<void> => {
-      for (let key = left.pop(); key !== undefined; key = left.pop()) {
+      for (let key = remaining.pop(); key !== undefined; key = remaining.pop()) {
         while ((await this.create(key)).status !== 200) {
           if (Date.now() > end) {
             failed.push(key);
@@ -90,7 +91,7 @@ export class Load {
     return failed;
   }
 
-  /** The answers to each key. */
+  /** Returns the attempts of each key. */
   byKey(): Map<string, Attempt[]> {
     const attempts = new Map<string, Attempt[]>();
     for (const attempt of this.attempts) {
@@ -101,30 +102,30 @@ export class Load {
     return attempts;
   }
 
-  private async createOnAndOn(): Promise<void> {
+  private async createRepeatedly(): Promise<void> {
     while (!this.isOver) {
       const key = uniqueWord();
       const count = this.keys++;
       const prefer = count % ASYNC_EVERY === 0 ? 'respond-async' : undefined;
       const twin = count % TWINS_EVERY === 0 ? [this.create(key)] : [];
       const attempts = await Promise.all([this.create(key, prefer), ...twin]);
-      const isWell = attempts.every(({ status }) => status === 200 || status === 202);
-      await delay(isWell ? PAUSE_MS : PAUSE_AFTER_ERROR_MS);
+      const haveSucceeded = attempts.every(({ status }) => status === 200 || status === 202);
+      await delay(haveSucceeded ? PAUSE_MS : PAUSE_AFTER_ERROR_MS);
     }
   }
 
-  private async answerTo(key: string, more: Record<string, string>): Promise<Pick<Attempt, 'status' | 'item'>> {
+  private async send(key: string, more: Record<string, string>): Promise<Pick<Attempt, 'status' | 'item'>> {
     const apis = this.apis();
     const api = apis[this.turn++ % apis.length];
     const headers = { 'Content-Type': 'application/json', ...more };
     const body = JSON.stringify(validInput({ name: key }));
     const signal = AbortSignal.timeout(GIVE_UP_MS);
-    const answer = await api
+    const response = await api
       ?.request<Item>('/api/orpc/items/create', { method: 'POST', headers, body, signal })
       .catch(() => undefined);
-    if (answer === undefined) return { status: 'lost' };
-    if (answer.status !== 200) return { status: answer.status };
-    const { id, publicId, slug, createdAt } = answer.body;
+    if (response === undefined) return { status: 'lost' };
+    if (response.status !== 200) return { status: response.status };
+    const { id, publicId, slug, createdAt } = response.body;
     return { status: 200, item: { id, publicId, slug, createdAt } };
   }
 }

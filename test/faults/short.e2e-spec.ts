@@ -6,8 +6,8 @@ jest.setTimeout(120_000);
 
 const { workerKilled, redisKilled, redisRefuses, subscribersKilled, mongodbKilled } = faults;
 
-/** The most telling of the faults; `npm run test:faults` has them all. */
-describe('nothing is lost and nothing doubled', () => {
+/** The most telling faults. `npm run test:faults` runs all of them. */
+describe('no item is lost or duplicated', () => {
   let stores: Stores;
 
   beforeAll(async () => {
@@ -17,7 +17,10 @@ describe('nothing is lost and nothing doubled', () => {
     await stores.remove();
   });
 
-  it.each([workerKilled, redisKilled, redisRefuses, subscribersKilled, mongodbKilled])('$name', async (fault) => {
-    await expectSurvived(stores, fault);
-  });
+  it.each([workerKilled, redisKilled, redisRefuses, subscribersKilled, mongodbKilled])(
+    'despite $name',
+    async (fault) => {
+      await expectSurvived(stores, fault);
+    },
+  );
 });

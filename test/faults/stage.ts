@@ -6,62 +6,62 @@ import { freshEnvironment, openDatabase } from '../support/service.js';
 import type { Stores } from './stores.js';
 
 const READY_WITHIN_MS = 30_000;
-/** Clients that wait longer than that learn nothing more, and the faults are over sooner. */
+/** Waiting longer would tell clients nothing more and make the tests slower. */
 const CREATE_WAIT_MS = '4000';
 
-/** In the log: pino's levels. */
+/** pino's level for warnings. */
 const WARN = 40;
-/** A process that is refused something tries again, and says so, at a human pace. */
+/** A process that is refused something retries slowly, so that its warnings stay few. */
 const MAX_ALARMS = 100;
 
-/** A place where one process of the service runs after the other. */
+/** A slot in which processes of the service run one after the other. */
 export class Seat {
-  /** Those that ended otherwise than by order, and what any of them wrote beside its log. */
+  /** Processes that ended by themselves, logged too many warnings, or wrote anything outside their logs. */
   readonly complaints: string[] = [];
   private running: ServiceProcess | undefined;
-  private reached: ApiClient | undefined;
+  private latestClient: ApiClient | undefined;
 
   constructor(
     private readonly name: 'api' | 'worker',
     private readonly env: NodeJS.ProcessEnv,
   ) {}
 
-  /** A client of the process; while there is none, of the last one. */
+  /** A client of the running process, or of the last one while none runs. */
   get client(): ApiClient {
-    if (this.reached === undefined) throw new Error(`the ${this.name} was never started`);
-    return this.reached;
+    if (this.latestClient === undefined) throw new Error(`the ${this.name} was never started`);
+    return this.latestClient;
   }
 
-  /** Starts a process, and returns once it is ready. */
+  /** Starts a process, and resolves once it is ready. */
   async start(): Promise<void> {
     const process = ServiceProcess.start(this.name, this.env);
     this.running = process;
-    await process.becomes('ready', READY_WITHIN_MS);
-    this.reached = await process.client();
+    await process.waitForStatus('ready', READY_WITHIN_MS);
+    this.latestClient = await process.client();
   }
 
   signal(signal: NodeJS.Signals): void {
     this.running?.signal(signal);
   }
 
-  /** Ends the process, and returns when it has ended. */
+  /** Ends the process, and resolves once it has ended. */
   async end(signal: NodeJS.Signals): Promise<void> {
     const { running } = this;
     if (running === undefined) return;
     this.running = undefined;
-    await this.see(running, signal);
+    await this.endAndCheck(running, signal);
   }
 
-  /** What a rolling deploy does: the next process takes over, then this one is told to stop. */
+  /** Replaces the process as a rolling deploy does: the next one takes over, then this one is told to stop. */
   async replace(): Promise<void> {
-    const former = this.running;
+    const previous = this.running;
     await this.start();
-    if (former === undefined) return;
-    const { code } = await this.see(former, 'SIGTERM');
+    if (previous === undefined) return;
+    const { code } = await this.endAndCheck(previous, 'SIGTERM');
     if (code !== 0) this.complaints.push(`the ${this.name} exited ${String(code)} when told to stop`);
   }
 
-  private async see(process: ServiceProcess, signal: NodeJS.Signals): Promise<Exit> {
+  private async endAndCheck(process: ServiceProcess, signal: NodeJS.Signals): Promise<Exit> {
     if (!process.isRunning) this.complaints.push(`the ${this.name} ended by itself: ${lastWords(process)}`);
     const exit = await process.end(signal);
     const alarms = process.log.filter(({ level }) => Number(level) >= WARN).length;
@@ -71,7 +71,7 @@ export class Seat {
   }
 }
 
-/** Two APIs and two workers in processes of their own, on a fresh database and queue. */
+/** Two APIs and two workers, in processes of their own, on a fresh database and queue. */
 export class Stage {
   private constructor(
     readonly stores: Stores,
@@ -97,12 +97,12 @@ export class Stage {
     }
   }
 
-  /** Undoes what was done to the stores. */
+  /** Undoes what a fault did to the stores. */
   async heal(): Promise<void> {
     await this.stores.heal(this.jobs.redis);
   }
 
-  /** Ends the processes; answers what was wrong with any of them. */
+  /** Ends the processes. Returns what was wrong with any of them. */
   async endProcesses(): Promise<string[]> {
     await Promise.all(this.seats.map((seat) => seat.end('SIGKILL')));
     return this.seats.flatMap(({ complaints }) => complaints);

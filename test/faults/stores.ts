@@ -8,14 +8,14 @@ import {
   type OwnDatabase,
 } from '../support/own-databases.js';
 
-/** MongoDB and Redis of a test file's own, to be hurt, and to be well again afterwards. */
+/** MongoDB and Redis for one test file, which may disrupt them and heal them afterwards. */
 export class Stores {
   private constructor(
     readonly mongods: OwnDatabase[],
     readonly redis: OwnDatabase,
   ) {}
 
-  /** Starts a Redis, and a replica set of so many members. */
+  /** Starts a Redis, and a MongoDB replica set with this number of members. */
   static async start(members: 1 | 3): Promise<Stores> {
     const mongods = await Promise.all(Array.from({ length: members }, () => ownMongodb()));
     const stores = new Stores(mongods, await ownRedis());
@@ -32,13 +32,13 @@ export class Stores {
     return first;
   }
 
-  /** Where a database of this name is. */
+  /** Returns the connection string of a database. */
   mongodbUri(name: string): string {
     const hosts = this.mongods.map(({ port }) => `127.0.0.1:${String(port)}`);
     return `mongodb://${hosts.join(',')}/${name}?replicaSet=rs0`;
   }
 
-  /** The releases, for whoever reads what a run has shown. */
+  /** Describes the stores for the report of a test run. */
   async versions(): Promise<string> {
     const connection = connectRedis(this.redis.url, 'worker', () => undefined);
     const info = await connection.info('server');
@@ -46,7 +46,7 @@ export class Stores {
     return `Redis ${/^redis_version:(\S+)/m.exec(info)?.[1] ?? '?'}, ${String(this.mongods.length)} MongoDB`;
   }
 
-  /** Undoes whatever was done to them. */
+  /** Undoes whatever a fault did to the stores. */
   async heal(connection: RedisConnection): Promise<void> {
     for (const store of [...this.mongods, this.redis]) {
       store.resume();

@@ -8,18 +8,18 @@ import { acceptedAndLost, isCertainlyNot, keysOf, tell, verdictOn } from './verd
 const WARM_ITEMS = 50;
 const RECOVERED_WITHIN_MS = 15_000;
 const SETTLED_WITHIN_MS = 30_000;
-/** Of the answers 200 so many are asked for again. */
+/** How many of the creates that returned 200 are repeated. */
 const REPLAYED = 100;
 const NOTHING = { lost: [], doubled: [], unasked: [], notUnique: [], unequal: [], failedThoughStored: [] };
 
-/** What is worth telling about a fault that was survived. */
+/** Figures about a fault that was survived. */
 export interface Survival {
   attempts: number;
-  /** From the heal to the answer of a create that began after it. */
+  /** From the healing of the stores to the first response to a create that began after it. */
   recoveredMs: number;
 }
 
-/** Lets a fault strike amid load, and expects that every promise is kept. The stores are well again afterwards. */
+/** Causes a fault under load, and expects that every promise is kept. Heals the stores afterwards. */
 export async function expectSurvived(stores: Stores, fault: Fault): Promise<Survival> {
   const stage = await Stage.set(stores, fault.env);
   try {
@@ -45,7 +45,7 @@ async function expectSurvivedOn(stage: Stage, fault: Fault): Promise<Survival> {
     expect(recoveredMs).toBeLessThan(RECOVERED_WITHIN_MS);
     await created(load, healedAt, WARM_ITEMS);
     await load.stop();
-    if (fault.answers !== undefined) expectAnswers(load, fault.answers);
+    if (fault.answers !== undefined) expectStatuses(load, fault.answers);
     await expectSettled(stage, load, fault);
     return { attempts: load.attempts.length, recoveredMs };
   } finally {
@@ -53,15 +53,15 @@ async function expectSurvivedOn(stage: Stage, fault: Fault): Promise<Survival> {
   }
 }
 
-/** Waits until so many creates that began after a moment are answered with their items. */
+/** Waits until `count` creates that began after a moment have returned their items. */
 async function created(load: Load, after: number, count: number): Promise<void> {
   await eventually(() => {
     const done = load.attempts.filter(({ at, status }) => status === 200 && at >= after);
-    if (done.length < count) throw new Error(`${String(done.length)} creates answered: ${tell(load, ['none'])}`);
+    if (done.length < count) throw new Error(`${String(done.length)} creates succeeded: ${tell(load, ['none'])}`);
   }, SETTLED_WITHIN_MS);
 }
 
-function expectAnswers(load: Load, allowed: Attempt['status'][]): void {
+function expectStatuses(load: Load, allowed: Attempt['status'][]): void {
   const others = load.attempts.filter(({ status }) => !allowed.includes(status));
   expect(tell(load, keysOf(others))).toBe('[]');
 }
@@ -79,11 +79,11 @@ async function expectSettled(stage: Stage, load: Load, fault: Fault): Promise<vo
   await expectVerdict(stage, load);
   const forgotten = await acceptedAndLost(load, stage);
   if (!fault.losesAccepted) expect(tell(load, forgotten)).toBe('[]');
-  // Of what was refused for certain every second one is left alone: it must not appear by itself.
+  // Repeats only every second create that was refused for certain: the others must not appear by themselves.
   const refused = open.filter(([, attempts]) => attempts.every(isCertainlyNot)).map(([key]) => key);
   const again = [
     ...refused.filter((_, index) => index % 2 === 0),
-    // Repeated, a create without a key is another one.
+    // A create without a key would store another item if it were repeated.
     ...keysOf(load.attempts.filter(({ status, isKeyed }) => status === 202 && isKeyed)),
     ...keysOf(load.attempts.filter(({ status }) => status === 200)).slice(-REPLAYED),
   ];

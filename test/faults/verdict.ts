@@ -1,17 +1,17 @@
 import type { Attempt, Load } from './load.js';
 import type { Stage } from './stage.js';
 
-/** Everything that must not have happened, each as the keys or names it happened to. */
+/** Everything that must not have happened, with the keys or names that it happened to. */
 export interface Verdict {
-  /** Answered with an item that is not there. */
+  /** A response had an item that is not stored. */
   lost: string[];
-  /** More than one item. */
+  /** More than one item is stored. */
   doubled: string[];
-  /** Items nobody asked for, or whose every request was refused for certain. */
+  /** Items that no client requested, or whose every request was refused for certain. */
   unasked: string[];
-  /** Two items with one `publicId`, or one `slug`. */
+  /** A `publicId` or a `slug` that two items share. */
   notUnique: string[];
-  /** Answers that differ from one another, or from what is stored. */
+  /** A response differs from another one, or from the stored item. */
   unequal: string[];
   /** Jobs in `failed` whose item is stored. */
   failedThoughStored: string[];
@@ -45,7 +45,7 @@ export async function verdictOn(load: Load, { database, jobs }: Stage): Promise<
   };
 }
 
-/** The keys of 202 answers whose items are not stored. */
+/** Returns the keys that got a 202 but have no stored item. */
 export async function acceptedAndLost(load: Load, { database }: Stage): Promise<string[]> {
   const accepted = keysOf(load.attempts.filter(({ status }) => status === 202));
   const stored = await database.models.items.find({ name: { $in: accepted } }, { name: 1 }).lean();
@@ -53,7 +53,7 @@ export async function acceptedAndLost(load: Load, { database }: Stage): Promise<
   return accepted.filter((key) => !names.has(key));
 }
 
-/** What the clients went through with a few of the keys, for whoever reads why a test failed. */
+/** Returns the attempts of the first few keys as JSON, to explain why a test failed. */
 export function tell(load: Load, keys: readonly string[]): string {
   const attempts = load.byKey();
   return JSON.stringify(keys.slice(0, 3).map((key) => attempts.get(key) ?? key));
@@ -63,7 +63,7 @@ export function keysOf(attempts: readonly Attempt[]): string[] {
   return [...new Set(attempts.map(({ key }) => key))];
 }
 
-/** 503 promises that nothing was, or will be, created. */
+/** Whether the status promises that no item was or will be created. */
 export function isCertainlyNot({ status }: Attempt): boolean {
   return status === 503;
 }

@@ -1,17 +1,21 @@
 import type { ErrorBody, Item } from '@app/contracts';
 
-export interface Answer<Body> {
+export interface HttpResponse<Body> {
   status: number;
   headers: Headers;
   body: Body;
 }
 
-/** A client as a stranger would write it: plain HTTP, nothing of the service's own code. */
+/** A client that speaks plain HTTP and shares no code with the service. */
 export class ApiClient {
   constructor(readonly base: string) {}
 
-  /** One operation; `Body` is what the test expects to come back. */
-  async call<Body>(operation: string, input: unknown, headers: Record<string, string> = {}): Promise<Answer<Body>> {
+  /** Calls an operation. `Body` is the body that the test expects. */
+  async call<Body>(
+    operation: string,
+    input: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<HttpResponse<Body>> {
     return this.post(`/api/orpc/items/${operation}`, JSON.stringify(input), {
       'Content-Type': 'application/json',
       ...headers,
@@ -22,11 +26,11 @@ export class ApiClient {
     path: string,
     body: NonNullable<RequestInit['body']> | null,
     headers: Record<string, string> = {},
-  ): Promise<Answer<Body>> {
+  ): Promise<HttpResponse<Body>> {
     return this.request(path, { method: 'POST', body, headers });
   }
 
-  async request<Body>(path: string, init: RequestInit): Promise<Answer<Body>> {
+  async request<Body>(path: string, init: RequestInit): Promise<HttpResponse<Body>> {
     const response = await fetch(`${this.base}${path}`, init);
     const text = await response.text();
     return {
@@ -36,26 +40,26 @@ export class ApiClient {
     };
   }
 
-  /** The items of a list that must succeed. */
+  /** Returns the items of a page. Throws unless the status is 200. */
   async getAll(input: object = {}): Promise<Item[]> {
     return this.ok('getAll', input);
   }
 
-  /** The created item of a create that must succeed. */
+  /** Returns the created item. Throws unless the status is 200. */
   async create(input: object): Promise<Item> {
     return this.ok('create', input);
   }
 
-  /** The error of a call that must fail. */
+  /** Returns the body of an error response. Throws if the call succeeds. */
   async error(operation: string, input: unknown): Promise<ErrorBody & { data: { issues: { path: unknown[] }[] } }> {
     const { status, body } = await this.call<ErrorBody & { data: { issues: { path: unknown[] }[] } }>(operation, input);
-    if (status < 400) throw new Error(`${operation} was expected to be refused, and answered ${JSON.stringify(body)}`);
+    if (status < 400) throw new Error(`expected ${operation} to be refused, got ${JSON.stringify(body)}`);
     return body;
   }
 
   private async ok<Body>(operation: string, input: object): Promise<Body> {
     const { status, body } = await this.call<Body>(operation, input);
-    if (status !== 200) throw new Error(`${operation} answered ${String(status)} ${JSON.stringify(body)}`);
+    if (status !== 200) throw new Error(`${operation} responded with ${String(status)} ${JSON.stringify(body)}`);
     return body;
   }
 }

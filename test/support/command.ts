@@ -4,14 +4,14 @@ import { join } from 'node:path';
 
 const ROOT = join(__dirname, '..', '..');
 
-/** What a command has left behind. */
-export interface Ended {
+/** The exit code and the output of a command. */
+export interface CommandExit {
   code: number | null;
   stdout: string;
   stderr: string;
 }
 
-/** A command as an operator runs it: `node dist/…`, its own environment, real pipes and signals. */
+/** A command run as an operator runs it: `node dist/…` with its own environment, pipes and signals. */
 export class Command {
   stdout = '';
   stderr = '';
@@ -24,7 +24,7 @@ export class Command {
     this.closed = once(this.child, 'close');
     this.child.stdout?.setEncoding('utf8').on('data', (chunk: string) => (this.stdout += chunk));
     this.child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (this.stderr += chunk));
-    // It may end before it has read all that it is sent.
+    // EPIPE: the command may exit before it has read all of its input.
     this.child.stdin?.on('error', () => undefined);
     const kill = (): void => {
       this.child.kill('SIGKILL');
@@ -33,15 +33,15 @@ export class Command {
     void this.closed.then(() => process.off('exit', kill));
   }
 
-  async ended(): Promise<Ended> {
+  async waitForExit(): Promise<CommandExit> {
     await this.closed;
     return { code: this.child.exitCode, stdout: this.stdout, stderr: this.stderr };
   }
 }
 
-/** Runs a command to its end, with this on its stdin. */
-export async function runToEnd(name: string, env: NodeJS.ProcessEnv, args: string[], stdin = ''): Promise<Ended> {
+/** Runs a command until it exits, with `stdin` as its input. */
+export async function runToEnd(name: string, env: NodeJS.ProcessEnv, args: string[], stdin = ''): Promise<CommandExit> {
   const command = new Command(name, env, args);
   command.child.stdin?.end(stdin);
-  return command.ended();
+  return command.waitForExit();
 }

@@ -1,7 +1,7 @@
 import type { ErrorBody } from '@app/contracts';
-import type { Answer } from './api-client.js';
+import type { HttpResponse } from './api-client.js';
 
-const FORM_HEADERS = ['cache-control', 'connection', 'content-length', 'content-type', 'date', 'x-request-id'];
+const BASE_HEADERS = ['cache-control', 'connection', 'content-length', 'content-type', 'date', 'x-request-id'];
 const SECURITY_HEADERS = [
   'content-security-policy',
   'cross-origin-resource-policy',
@@ -10,12 +10,16 @@ const SECURITY_HEADERS = [
   'x-content-type-options',
   'x-frame-options',
 ];
-const MAY_COME_TOO = ['allow', 'keep-alive', 'retry-after'];
-const INTERNAL =
+const EXTRA_HEADERS = ['allow', 'keep-alive', 'retry-after'];
+const INTERNAL_DETAILS =
   /node_modules|\.[jt]s\b|\bat .+:\d+|stack|mongo|redis|bullmq|express|\bnest\b|nestjs|zod|ECONN|HPE_|ERR_/i;
 
-/** Expects an error in the one form: exactly the promised keys and headers, and nothing from inside. */
-export function expectError({ status, headers, body }: Answer<ErrorBody>, expectedStatus: number, code: string): void {
+/** Expects an error response with exactly the documented keys and headers, and without internal details. */
+export function expectError(
+  { status, headers, body }: HttpResponse<ErrorBody>,
+  expectedStatus: number,
+  code: string,
+): void {
   expect(body).toEqual({
     defined: false,
     code,
@@ -30,6 +34,6 @@ export function expectError({ status, headers, body }: Answer<ErrorBody>, expect
   for (const name of SECURITY_HEADERS) expect([name, headers.get(name)]).toEqual([name, expect.any(String)]);
   expect(headers.get('x-request-id')).toMatch(/^[\w.:+/=@-]{1,128}$/);
   const names = [...headers.keys()];
-  expect(names.filter((name) => ![...FORM_HEADERS, ...SECURITY_HEADERS, ...MAY_COME_TOO].includes(name))).toEqual([]);
-  expect(JSON.stringify(body)).not.toMatch(INTERNAL);
+  expect(names.filter((name) => ![...BASE_HEADERS, ...SECURITY_HEADERS, ...EXTRA_HEADERS].includes(name))).toEqual([]);
+  expect(JSON.stringify(body)).not.toMatch(INTERNAL_DETAILS);
 }

@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-const EVERY_MS = 50;
+const INTERVAL_MS = 50;
 
-/** Tries until it works; the last error when it has not worked in time. */
+/** Calls `attempt` until it succeeds. Throws its last error if it has not succeeded within `withinMs`. */
 export async function eventually<T>(attempt: () => Promise<T> | T, withinMs = 15_000): Promise<T> {
-  const end = Date.now() + withinMs;
+  const deadline = Date.now() + withinMs;
   for (;;) {
     try {
       return await attempt();
     } catch (error) {
-      if (Date.now() > end) throw error;
-      await delay(EVERY_MS);
+      if (Date.now() > deadline) throw error;
+      await delay(INTERVAL_MS);
     }
   }
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { newMongoId, type Database, type ItemFilter, type ItemRecord } from '@app/database';
 import { newItemRecord, searchFields } from '@app/items';
 
-/** A valid input of create. */
+/** Returns a valid input of create. */
 export function validInput(changes: object = {}): Record<string, unknown> {
   return {
     name: 'Red city bike',
@@ -18,14 +18,14 @@ export function validInput(changes: object = {}): Record<string, unknown> {
   };
 }
 
-/** A word that no other test uses. */
+/** Returns a word that no other test uses. */
 export function uniqueWord(): string {
   return `w${randomBytes(8).toString('hex')}`;
 }
 
 let nextPublicId = 1_000_000;
 
-/** A stored item as another service may have left it. */
+/** Returns a complete record of an item, for storing it as another service would. */
 export function record(changes: Partial<ItemRecord> = {}): ItemRecord {
   const item = {
     name: changes.name ?? 'Red city bike',
@@ -44,7 +44,7 @@ export function record(changes: Partial<ItemRecord> = {}): ItemRecord {
   return { ...created, ...searchFields(created), ...changes };
 }
 
-/** Compares by the order of every list. */
+/** Compares two items by the order of lists. */
 export function inListOrder(a: ItemRecord, b: ItemRecord): number {
   return (
     Number(b.isBoosted) - Number(a.isBoosted) ||
@@ -54,7 +54,7 @@ export function inListOrder(a: ItemRecord, b: ItemRecord): number {
   );
 }
 
-/** Whether the list shows the item. */
+/** Whether a list with this filter contains the item. */
 export function isListed({ status, categoryId, terms = [] }: ItemFilter, item: ItemRecord): boolean {
   return (
     item.isVisible &&
@@ -64,14 +64,19 @@ export function isListed({ status, categoryId, terms = [] }: ItemFilter, item: I
   );
 }
 
-/** Stores items behind the service's back, and answers them. */
+/** Stores items without the service, and returns them. */
 export async function store<Records extends ItemRecord[]>(database: Database, ...records: Records): Promise<Records> {
   await database.models.items.collection.insertMany(records);
   return records;
 }
 
-/** Favourites as the other service writes them, the first the oldest. */
-export async function favour(database: Database, userId: string, records: ItemRecord[], since = 0): Promise<void> {
+/** Stores favourites as another service does. The first is the oldest; `since` is its time in ms. */
+export async function addFavourites(
+  database: Database,
+  userId: string,
+  records: ItemRecord[],
+  since = 0,
+): Promise<void> {
   await database.models.favourites.insertMany(
     records.map(({ _id }, index) => ({ userId, itemId: _id, createdAt: new Date(since + index * 1000) })),
   );

@@ -9,7 +9,7 @@ import { RPCLink as NextLink } from 'orpc-client-2/fetch';
 import { contract } from '../../libs/contracts/src/orpc-contract.mjs';
 
 export type Client = ContractRouterClient<typeof contract>;
-/** What a typed client lets an operation be called with. */
+/** The input type of an operation in the typed client. */
 export type Input<Operation extends keyof Client['items']> = Parameters<Client['items'][Operation]>[0];
 type Connect = (base: string, headers?: Record<string, string>) => Client;
 
@@ -19,25 +19,25 @@ export const rpc: Connect = (base, headers = {}) => createORPCClient(new RPCLink
 export const openApi: Connect = (base, headers = {}) =>
   createORPCClient<Client>(new OpenAPILink(contract, { url: urlOf(base), headers }));
 
-// The types of these speak of clients of their own versions.
+// These have the client types of their own versions.
 export const oldRpc: Connect = (base, headers = {}) =>
   createOldClient(new OldLink({ url: urlOf(base), headers })) as unknown as Client;
-/** Its wire format differs from version 1 in errors, and in the names of native types. */
+/** The wire format of version 2 differs in errors and in the names of native types. */
 export const nextRpc: Connect = (base, headers = {}) =>
   createNextClient(new NextLink({ origin: base, url: '/api/orpc', headers })) as unknown as Client;
 
-/** Those that speak of errors as the service does: all but version 2, which is not released yet. */
+/** The clients that understand the service's errors: all but version 2, which has not been released yet. */
 export const CLIENTS: [name: string, connect: Connect][] = [
   ['RPCLink 1.16', rpc],
   ['RPCLink 1.2', oldRpc],
   ['OpenAPILink 1.16', openApi],
 ];
 
-/** What a client throws, as the one who catches it sees it. */
-export async function refusal(calling: Promise<unknown>): Promise<Record<string, unknown>> {
-  const error = await calling.then(
+/** Returns the public properties of the error that a call rejects with. Throws if the call succeeds. */
+export async function rejectionOf(call: Promise<unknown>): Promise<Record<string, unknown>> {
+  const error = await call.then(
     (value) => {
-      throw new Error(`expected a refusal, and got ${JSON.stringify(value)}`);
+      throw new Error(`expected the call to reject, got ${JSON.stringify(value)}`);
     },
     (reason: unknown) => reason,
   );

@@ -18,12 +18,12 @@ interface Description {
 
 const created: OwnDatabase[] = [];
 
-/** Ends the databases of a test file and removes their data, even where it failed. */
+/** Kills the databases of a test file and removes their data. */
 export async function removeOwnDatabases(): Promise<void> {
   await Promise.all(created.splice(0).map((database) => database.remove()));
 }
 
-/** A database server of a test's own, on a free port and in a temporary folder: it may be killed and stopped. */
+/** A database server for one test file, on a free port and in a temporary folder. Tests may kill and pause it. */
 export class OwnDatabase {
   private child: ChildProcess | undefined;
 
@@ -34,7 +34,7 @@ export class OwnDatabase {
     private readonly command: [binary: string, ...args: string[]],
   ) {}
 
-  /** Takes a free port and a folder; nothing runs yet. */
+  /** Reserves a port and a folder. Does not start the server. */
   static async create(describe: (port: number, folder: string) => Description): Promise<OwnDatabase> {
     const port = await freePort();
     const folder = await mkdtemp(join(tmpdir(), 'own-database-'));
@@ -44,12 +44,12 @@ export class OwnDatabase {
     return database;
   }
 
-  /** Starts it, also again: on the same port and with the same data. */
+  /** Starts the server. A restarted server has the same port and data. */
   start(): void {
     const [binary, ...args] = this.command;
     const child = spawn(binary, args, { stdio: 'ignore' });
     child.once('error', () => undefined);
-    // A test run that breaks off leaves nothing behind.
+    // An aborted test run must not leave the server running.
     const kill = (): void => {
       child.kill('SIGKILL');
     };
@@ -58,7 +58,7 @@ export class OwnDatabase {
     this.child = child;
   }
 
-  /** SIGSTOP: connections stay open, and nobody answers on them from when this returns. */
+  /** Sends SIGSTOP. When this resolves, connections stay open but get no response. */
   async pause(): Promise<void> {
     this.child?.kill('SIGSTOP');
     await eventually(async () => {
@@ -71,7 +71,7 @@ export class OwnDatabase {
     this.child?.kill('SIGCONT');
   }
 
-  /** `kill -9`, and no trace of it when this returns. */
+  /** Sends SIGKILL and waits for the process to exit. */
   async kill(): Promise<void> {
     const { child } = this;
     if (!this.isRunning || child === undefined) return;
@@ -84,14 +84,14 @@ export class OwnDatabase {
     return this.child !== undefined && this.child.exitCode === null && this.child.signalCode === null;
   }
 
-  /** Ends it for good, and its data with it. */
+  /** Kills the server and removes its data. */
   async remove(): Promise<void> {
     await this.kill();
     await rm(this.folder, { recursive: true, force: true });
   }
 }
 
-/** A MongoDB that is not started yet: {@link readyMongodb} does. */
+/** Creates a MongoDB server. {@link readyMongodb} starts it. */
 export async function ownMongodb(...more: string[]): Promise<OwnDatabase> {
   return OwnDatabase.create((port, folder) => ({
     url: `mongodb://127.0.0.1:${String(port)}/own?replicaSet=rs0`,
@@ -105,7 +105,7 @@ export async function ownMongodb(...more: string[]): Promise<OwnDatabase> {
   }));
 }
 
-/** A Redis that is not started yet, {@link readyRedis} does; it keeps its data over a `kill -9`. */
+/** Creates a Redis server whose data survives SIGKILL. {@link readyRedis} starts it. */
 export async function ownRedis(...more: string[]): Promise<OwnDatabase> {
   return OwnDatabase.create((port, folder) => ({
     url: `redis://127.0.0.1:${String(port)}/0`,
@@ -117,7 +117,7 @@ export async function ownRedis(...more: string[]): Promise<OwnDatabase> {
   }));
 }
 
-/** A Sentinel that is not started yet: before that, `sentinel.conf` has to be written to its folder. */
+/** Creates a Redis Sentinel. Write `sentinel.conf` to its folder before you start it. */
 export async function ownSentinel(): Promise<OwnDatabase> {
   return OwnDatabase.create((port, folder) => ({
     url: `redis://127.0.0.1:${String(port)}`,
@@ -129,14 +129,14 @@ export async function ownSentinel(): Promise<OwnDatabase> {
   }));
 }
 
-/** Starts a fresh MongoDB, and returns once it takes writes. */
+/** Starts a new MongoDB server and waits until it accepts writes. */
 export async function readyMongodb(mongod: OwnDatabase): Promise<void> {
   mongod.start();
   await eventually(() => initiateReplicaSet({ set: 'rs0', host: `127.0.0.1:${String(mongod.port)}` }));
   await connectOnce(mongod.url);
 }
 
-/** Starts fresh MongoDBs as the members of one replica set, and returns once it takes writes. */
+/** Starts new MongoDB servers as one replica set and waits until it accepts writes. */
 export async function readyReplicaSet(mongods: readonly OwnDatabase[]): Promise<void> {
   for (const mongod of mongods) mongod.start();
   const members = mongods.map(({ port }, _id) => ({ _id, host: `127.0.0.1:${String(port)}` }));
@@ -158,7 +158,7 @@ async function connectOnce(uri: string, use?: (database: Database) => Promise<vo
   await database.close();
 }
 
-/** Starts a Redis, and returns once it answers. */
+/** Starts a Redis server and waits until it responds. */
 export async function readyRedis(redis: OwnDatabase): Promise<void> {
   redis.start();
   const connection = connectRedis(redis.url, 'worker', () => undefined);
@@ -172,7 +172,7 @@ function binary(variable: string): string {
   return path;
 }
 
-/** A port that nobody listens on. */
+/** Returns a port that no process listens on. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

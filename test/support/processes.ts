@@ -11,7 +11,7 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   scripts: Record<`start:${'api' | 'worker'}`, string>;
 };
 
-/** One line of a process's log. */
+/** A line of a process's log. */
 export type LogLine = Record<string, unknown> & { msg: string };
 
 /** How a process ended. */
@@ -21,8 +21,8 @@ export interface Exit {
   afterMs: number;
 }
 
-/** The answer of `/health/ready`. */
-export interface Ready {
+/** The response of `/health/ready`. */
+export interface ReadyReport {
   httpStatus: number;
   status: string;
   parts: Record<string, string>;
@@ -30,7 +30,7 @@ export interface Ready {
 
 const started: ServiceProcess[] = [];
 
-/** Kills what a test file has started and is still there, even where it failed. */
+/** Kills the processes of a test file and returns them. */
 export async function killProcesses(): Promise<ServiceProcess[]> {
   const killed = started.splice(0);
   await Promise.all(killed.map((process) => process.end('SIGKILL')));
@@ -38,20 +38,20 @@ export async function killProcesses(): Promise<ServiceProcess[]> {
 }
 
 /**
- * Kills them likewise.
+ * Kills the processes of a test file.
  *
- * @throws when one of them has written anything beside its log: a warning, an unhandled rejection
+ * @throws if one of them has written to stderr, such as a warning or an unhandled rejection
  */
 export async function endProcesses(): Promise<void> {
   const unexpected = (await killProcesses()).map(({ stderr }) => stderr).join('');
   if (unexpected !== '') throw new Error(`unexpected on stderr: ${unexpected}`);
 }
 
-/** An API or a worker as an operator runs it: `node dist/…`, its own environment, real signals. */
+/** An API or a worker run as an operator runs it: `node dist/…` with its own environment and signals. */
 export class ServiceProcess {
-  /** What it has logged so far. */
+  /** The lines logged so far. */
   readonly log: LogLine[] = [];
-  /** What it has written beside its log: nothing, unless something broke. */
+  /** The output on stderr so far: empty unless something is wrong. */
   stderr = '';
   private readonly exited: Promise<unknown>;
 
@@ -63,7 +63,7 @@ export class ServiceProcess {
     child.stderr?.on('data', (chunk: Buffer) => {
       this.stderr += chunk.toString();
     });
-    // A test run that breaks off leaves nothing behind.
+    // An aborted test run must not leave the process running.
     const kill = (): void => {
       child.kill('SIGKILL');
     };
@@ -71,7 +71,7 @@ export class ServiceProcess {
     void this.exited.then(() => process.off('exit', kill));
   }
 
-  /** Starts `npm run build`'s output as `npm run start:…` does; only `env` and PATH are in its environment. */
+  /** Starts the output of `npm run build` as `npm run start:…` does. Passes on `env`, PATH and no other variables. */
   static start(name: 'api' | 'worker', env: NodeJS.ProcessEnv): ServiceProcess {
     const [, , ...nodeArguments] = scripts[`start:${name}`].split(' ');
     const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe'];
@@ -85,8 +85,8 @@ export class ServiceProcess {
     return service;
   }
 
-  /** Waits for a line of the log. */
-  async logged(msg: string, withinMs?: number): Promise<LogLine> {
+  /** Waits for a log line with this message. */
+  async waitForLog(msg: string, withinMs?: number): Promise<LogLine> {
     return eventually(() => {
       const line = this.log.find((line) => line.msg === msg);
       if (line === undefined) throw new Error(`no "${msg}" in ${JSON.stringify(this.log)} ${this.stderr}`);
@@ -94,19 +94,19 @@ export class ServiceProcess {
     }, withinMs);
   }
 
-  /** A client of the process, once it listens. */
+  /** Returns a client of the process once it listens. */
   async client(): Promise<ApiClient> {
-    const { port } = await this.logged('listening');
+    const { port } = await this.waitForLog('listening');
     return new ApiClient(`http://127.0.0.1:${String(port)}`);
   }
 
-  async ready(): Promise<Ready> {
-    const { status, body } = await (await this.client()).request<Omit<Ready, 'httpStatus'>>('/health/ready', {});
+  async ready(): Promise<ReadyReport> {
+    const { status, body } = await (await this.client()).request<Omit<ReadyReport, 'httpStatus'>>('/health/ready', {});
     return { ...body, httpStatus: status };
   }
 
-  /** Waits until `/health/ready` says this. */
-  async becomes(status: string, withinMs?: number): Promise<Ready> {
+  /** Waits until `/health/ready` reports this status. */
+  async waitForStatus(status: string, withinMs?: number): Promise<ReadyReport> {
     return eventually(async () => {
       const ready = await this.ready();
       if (ready.status !== status) throw new Error(`${JSON.stringify(ready)} is not ${status}`);
@@ -122,7 +122,7 @@ export class ServiceProcess {
     this.child.kill(signal);
   }
 
-  /** Sends the signals, and waits for the end of the process. */
+  /** Sends the signals and waits for the process to exit. */
   async end(...signals: NodeJS.Signals[]): Promise<Exit> {
     const since = Date.now();
     for (const signal of signals) this.signal(signal);

@@ -1,6 +1,6 @@
 import type { Database } from '@app/database';
 
-/** What MongoDB says about a query that it has answered. */
+/** MongoDB's profile of a query that it has run. */
 export interface ProfiledQuery {
   command: { find?: string; aggregate?: string; skip?: number };
   planSummary: string;
@@ -10,22 +10,27 @@ export interface ProfiledQuery {
   hasSortStage?: boolean;
 }
 
-const ROOM_BYTES = 64 * 1024 * 1024;
+const PROFILE_BYTES = 64 * 1024 * 1024;
 
-/** Has MongoDB's own profiler watch a database; what is answered gives the queries sent since it was last asked. */
+/**
+ * Turns on MongoDB's profiler for a database.
+ *
+ * @returns a function that returns the queries since its last call
+ * @see https://www.mongodb.com/docs/manual/reference/database-profiler/
+ */
 export async function profile(database: Database): Promise<() => Promise<ProfiledQuery[]>> {
   const { db } = database.connection;
   if (db === undefined) throw new Error('the database is not connected');
-  await db.createCollection('system.profile', { capped: true, size: ROOM_BYTES });
+  await db.createCollection('system.profile', { capped: true, size: PROFILE_BYTES });
   await db.command({ profile: 2 });
-  const seen = db.collection<ProfiledQuery>('system.profile');
+  const profiles = db.collection<ProfiledQuery>('system.profile');
   const isQuery = { $or: [{ 'command.find': { $exists: true } }, { 'command.aggregate': { $exists: true } }] };
-  // Following changes reads MongoDB's log of them.
-  const ofData = { ns: { $ne: seen.namespace }, 'command.pipeline.$changeStream': { $exists: false }, ...isQuery };
-  let known = 0;
+  // A change stream reads the oplog, not the data.
+  const filter = { ns: { $ne: profiles.namespace }, 'command.pipeline.$changeStream': { $exists: false }, ...isQuery };
+  let returned = 0;
   return async () => {
-    const queries = await seen.find(ofData).skip(known).toArray();
-    known += queries.length;
+    const queries = await profiles.find(filter).skip(returned).toArray();
+    returned += queries.length;
     return queries;
   };
 }

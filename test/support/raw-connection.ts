@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net';
-import type { Answer } from './api-client.js';
+import type { HttpResponse } from './api-client.js';
 
-/** A client without manners: sends bytes as they are and reads the answers as they come. */
+/** A client that sends arbitrary bytes and reads responses one by one. */
 export class RawConnection {
-  /** Whether the server closed while bytes were still on their way: a client may lose the answer by that. */
+  /** Whether the server reset the connection, which may cost a client the response. */
   wasReset = false;
   private received = Buffer.alloc(0);
   private isClosed = false;
@@ -41,8 +41,8 @@ export class RawConnection {
     return this;
   }
 
-  /** Sends as much as the server takes, up to a number of bytes, and answers how much that was. */
-  async sendOn(maxBytes: number): Promise<number> {
+  /** Sends until the server closes the connection or `maxBytes` are sent. Returns the number of bytes sent. */
+  async sendUpTo(maxBytes: number): Promise<number> {
     const part = Buffer.alloc(65_536);
     let sent = 0;
     while (sent < maxBytes && !this.isOver) {
@@ -52,8 +52,8 @@ export class RawConnection {
     return sent;
   }
 
-  /** Sends no more, and goes on reading. */
-  endSending(): this {
+  /** Half-closes the connection: stops sending but goes on reading. */
+  halfClose(): this {
     this.socket.end();
     return this;
   }
@@ -62,18 +62,18 @@ export class RawConnection {
     this.socket.destroy();
   }
 
-  /** The next answer. */
-  async answer<Body>(): Promise<Answer<Body>> {
+  /** Waits for the next response. */
+  async nextResponse<Body>(): Promise<HttpResponse<Body>> {
     for (;;) {
-      const answer = this.takeAnswer<Body>();
-      if (answer !== undefined) return answer;
-      if (this.isOver) throw new Error(`The connection was closed behind ${JSON.stringify(String(this.received))}`);
+      const response = this.takeResponse<Body>();
+      if (response !== undefined) return response;
+      if (this.isOver) throw new Error(`The connection was closed after ${JSON.stringify(String(this.received))}`);
       await this.change();
     }
   }
 
-  /** Settles once the server has closed the connection, with what came that nobody has asked for. */
-  async rest(): Promise<string> {
+  /** Waits until the server closes the connection. Returns the bytes that have not been read as a response. */
+  async readToEnd(): Promise<string> {
     while (!this.isOver) await this.change();
     this.hangUp();
     return String(this.received);
@@ -89,7 +89,7 @@ export class RawConnection {
     });
   }
 
-  private takeAnswer<Body>(): Answer<Body> | undefined {
+  private takeResponse<Body>(): HttpResponse<Body> | undefined {
     const headEnd = this.received.indexOf('\r\n\r\n');
     if (headEnd < 0) return undefined;
     const [start = '', ...lines] = this.received.toString('latin1', 0, headEnd).split('\r\n');

@@ -8,16 +8,16 @@ import { createApp as createWorker } from '../../apps/worker/src/app.js';
 import { ApiClient } from './api-client.js';
 import { eventually } from './eventually.js';
 
-/** The whole service, booted in this process on a database and a queue of its own. */
+/** The whole service, running in this process with its own database and queue. */
 export interface Service {
   api: ApiClient;
-  /** The service's database, to play the other services that write to it. */
+  /** The service's database, for writing to it as other services do. */
   database: Database;
   env: NodeJS.ProcessEnv;
   stop: () => Promise<void>;
 }
 
-/** Environment of a service that shares nothing with any other: a fresh database name and queue prefix. */
+/** Returns the environment of a service that shares no data with any other: a new database name and queue prefix. */
 export function freshEnvironment(env: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   const name = `test-${randomUUID()}`;
   const uri = new URL(process.env['MONGODB_URI'] ?? missing('MONGODB_URI'));
@@ -36,7 +36,7 @@ export function freshEnvironment(env: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv
 
 export interface ServiceOptions {
   env?: NodeJS.ProcessEnv;
-  /** Without a worker creates are queued and nobody does them. */
+  /** Whether to start a worker. Without one, creates are queued but not processed. */
   worker?: boolean;
   timeouts?: ClientTimeouts;
 }
@@ -58,7 +58,7 @@ export async function startService({ env: more, worker = true, timeouts }: Servi
   };
 }
 
-/** One more API of an environment. */
+/** Starts an API for an environment. An environment may have several. */
 export async function startApi(
   env: NodeJS.ProcessEnv,
   timeouts?: ClientTimeouts,
@@ -68,14 +68,14 @@ export async function startApi(
   return { api: new ApiClient(`http://127.0.0.1:${String(port)}`), stop };
 }
 
-/** One more worker of an environment. */
+/** Starts a worker for an environment. An environment may have several. */
 export async function startWorker(env: NodeJS.ProcessEnv): Promise<{ stop: () => Promise<void> }> {
   const { port, stop } = await createWorker(loadWorkerConfig(env), createLogger('test', 'silent'));
   await eventually(() => expectReady(port));
   return { stop };
 }
 
-/** The database of an environment, to look at and to write to behind the service's back. */
+/** Connects to the database of an environment, to read and write it without the service. */
 export async function openDatabase({ MONGODB_URI: uri = '' }: NodeJS.ProcessEnv): Promise<Database> {
   const database = new Database({ uri, serverSelectionMs: 5000, socketMs: 0 });
   await database.connect(() => undefined);
@@ -83,8 +83,8 @@ export async function openDatabase({ MONGODB_URI: uri = '' }: NodeJS.ProcessEnv)
 }
 
 async function expectReady(port: number): Promise<void> {
-  const answer = await fetch(`http://127.0.0.1:${String(port)}/health/ready`);
-  if (!answer.ok) throw new Error(await answer.text());
+  const response = await fetch(`http://127.0.0.1:${String(port)}/health/ready`);
+  if (!response.ok) throw new Error(await response.text());
 }
 
 function missing(name: string): never {

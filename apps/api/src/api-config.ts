@@ -1,2 +1,2 @@
-/** Injection token of the process's settings, {@link ApiConfig} of `@app/runtime`. */
+/** Injection token of the process's configuration, `ApiConfig` of `@app/runtime`. */
 export const API_CONFIG = Symbol('ApiConfig');

@@ -15,13 +15,13 @@ import { MalformedItems } from './items/malformed-items.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { InputPipe } from './http/input.pipe.js';
 
-/** Reads are answered, or refused with 503, within 2 s. */
+/** A read gets its response, or a 503, within 2 s. */
 const READS = { serverSelectionMs: 1500, socketMs: 5000, readMs: 1800 };
 
-/** One line for all connections to Redis while it is away. */
+/** All connections to Redis share one log line per interval while it is away. */
 const REPORT_EVERY_MS = 5000;
 
-/** The only wiring of the API process. */
+/** Wires the API process. */
 @Module({})
 export class ApiModule {
   static with(config: ApiConfig, logger: Logger, errors: ErrorFilter): DynamicModule {

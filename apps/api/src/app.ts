@@ -20,17 +20,17 @@ export interface Api extends Stoppable {
   port: number;
 }
 
-/** A process that listens earlier answers 503 to requests that another instance would have served. */
+/** How long to wait for the stores. A process that listens too early responds 503 in place of other instances. */
 const CONNECT_WITHIN_MS = 2000;
-/** Load balancers need a moment to see that the process is not ready any more; it serves until then. */
+/** Keeps serving until load balancers have noticed that the process is no longer ready. */
 const DRAIN_MS = 500;
-/** Since the signal: creates that still wait get their answer now. */
+/** Counted from the stop signal. Creates that are still waiting get their response then. */
 const ABANDON_AFTER_MS = 7000;
-const HANG_UP_EVERY_MS = 500;
+const CLOSE_IDLE_EVERY_MS = 500;
 
 /**
- * Boots the API and listens, after both stores have been connected or {@link CONNECT_WITHIN_MS}. MongoDB and Redis may be
- * away: the process connects when they come, and is ready from then on. `timeouts` is for tests of slow clients.
+ * Boots the API. Listens once both stores are connected, or after {@link CONNECT_WITHIN_MS}. MongoDB and Redis may be
+ * away: the process connects when they are back. `timeouts` is for tests of slow clients.
  */
 export async function createApp(config: ApiConfig, logger: Logger, timeouts?: ClientTimeouts): Promise<Api> {
   checkMongodbUri(config.mongodbUri);
@@ -52,28 +52,29 @@ export async function createApp(config: ApiConfig, logger: Logger, timeouts?: Cl
   logger.info({ port }, 'listening');
   const stop = (): Promise<void> => {
     adapter.drain();
-    // These came before the adapter began to ask clients to connect anew, and are answered after.
-    for (const response of adapter.unanswered) if (!response.headersSent) response.setHeader('Connection', 'close');
+    // These requests began before draining, so their responses do not close the connection yet.
+    for (const response of adapter.pendingResponses)
+      if (!response.headersSent) response.setHeader('Connection', 'close');
     return shutDown(app, adapter);
   };
   return { port, logger, stop };
 }
 
-/** Finishes what is in hand, then lets go of the queue before the database. */
+/** Finishes the requests in progress, then closes the queue before the database. */
 async function shutDown(app: INestApplication, adapter: ApiAdapter): Promise<void> {
   app.get(ApiReadiness).drain();
   const gateway = app.get(CreateItemGateway);
-  const abandoning = setTimeout(() => {
+  const abandonTimer = setTimeout(() => {
     gateway.abandon();
   }, ABANDON_AFTER_MS);
   await delay(DRAIN_MS);
-  // A connection on which nothing was ever asked counts as busy with Node, and would be waited for.
-  const hangingUp = setInterval(() => {
-    if (adapter.unanswered.length === 0) (app.getHttpServer() as Server).closeAllConnections();
-  }, HANG_UP_EVERY_MS);
+  // Node counts a connection that has never sent a request as active, and close() would wait for it.
+  const closeIdleTimer = setInterval(() => {
+    if (adapter.pendingResponses.length === 0) (app.getHttpServer() as Server).closeAllConnections();
+  }, CLOSE_IDLE_EVERY_MS);
   await adapter.close();
-  clearInterval(hangingUp);
-  clearTimeout(abandoning);
+  clearInterval(closeIdleTimer);
+  clearTimeout(abandonTimer);
   gateway.close();
   await app.get(CreateQueue).close();
   app.get(ReplySubscriber).close();

@@ -5,8 +5,8 @@ import { ANSWER_WITHIN_MS, OK, settledWithin, type Readiness, type ReadinessChec
 const AWAY = 'away: reads are refused';
 
 /**
- * Whether the API can be sent requests. A store that is away does not take it out of rotation: all
- * instances would leave at once, and reads would die with creates; requests get their own 503.
+ * Reports whether the API can take requests. A store that is away does not take it out of rotation: all instances would
+ * leave at once, and reads would fail along with creates. The affected requests get a 503 instead.
  */
 export class ApiReadiness implements ReadinessCheck {
   isDraining = false;
@@ -18,18 +18,18 @@ export class ApiReadiness implements ReadinessCheck {
     private readonly queue: CreateQueue,
   ) {}
 
-  /** From now on the process is not ready: it is about to stop. */
+  /** Reports not ready from now on, because the process is about to stop. */
   drain(): void {
     this.isDraining = true;
   }
 
   async check(): Promise<Readiness> {
-    const looking = settledWithin(ANSWER_WITHIN_MS, this.queue.backlog.state());
-    const [mongodb, backlog] = await Promise.all([this.mongodb(), looking]);
+    const checkingBacklog = settledWithin(ANSWER_WITHIN_MS, this.queue.backlog.state());
+    const [mongodb, backlog] = await Promise.all([this.mongodb(), checkingBacklog]);
     const parts: Record<string, string> =
       backlog === undefined
         ? { mongodb, redis: 'away: creates are refused' }
-        : { mongodb, redis: OK, ...troublesOf(backlog) };
+        : { mongodb, redis: OK, ...problemsOf(backlog) };
     if (this.isDraining) return { status: 'not ready', parts: { ...parts, process: 'stopping' } };
     if (!this.database.hasBeenSeen || !this.hasUniqueIndexes) return { status: 'not ready', parts };
     return { status: Object.values(parts).every((part) => part === OK) ? 'ready' : 'degraded', parts };
@@ -48,8 +48,8 @@ export class ApiReadiness implements ReadinessCheck {
   }
 }
 
-/** What is wrong with the queue; nothing while it takes creates. */
-function troublesOf({ refuses, memory, failed }: BacklogState): Record<string, string> {
+/** Returns the problems of the queue, by part. */
+function problemsOf({ refuses, memory, failed }: BacklogState): Record<string, string> {
   const percent = `${(memory * 100).toFixed(0)} %`;
   return {
     ...(refuses === 'memory' ? { memory: `Redis uses ${percent} of its maxmemory: creates are refused` } : {}),

@@ -4,7 +4,7 @@ import { DATABASE_STARTS_WITHIN_MS, runCommand, withDatabase } from './command.j
 
 const NON_CONFORMING = 1;
 
-/** Lists the items that other services have written otherwise than the service would have; ends with 1 if there are any. */
+/** Lists items of other services that do not have the form which this service writes. Exits with 1 if there are any. */
 runCommand('usage: check-data', async (say) => {
   await withDatabase(say, DATABASE_STARTS_WITHIN_MS, async (database) => {
     let left = 0;
@@ -12,13 +12,15 @@ runCommand('usage: check-data', async (say) => {
     for await (const { id, field } of new ConformityRepository(database).findNonConforming()) {
       if (field === undefined) read++;
       else left++;
-      say(field === undefined ? `${id}: another type than the service writes` : `${id}: left out of answers, ${field}`);
+      say(
+        field === undefined ? `${id}: another type than the service writes` : `${id}: left out of responses, ${field}`,
+      );
     }
     if (left + read === 0) {
       say('every item conforms');
       return;
     }
-    say(`${String(left)} items are left out of answers, ${String(read)} are answered and have other types`);
+    say(`${String(left)} items are left out of responses, ${String(read)} are returned but have other types`);
     process.exitCode = NON_CONFORMING;
   });
 });

@@ -2,40 +2,40 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Database } from '@app/database';
 import { ConfigError, loadCliConfig } from '@app/runtime';
 
-/** A command cannot do its work for a reason that its user can mend; the message is all there is to say. */
+/** Thrown if a command cannot run for a reason that its user can fix. Only the message is printed. */
 export class CommandError extends Error {}
 
 type Say = (line: string) => void;
 
 const RETRY_MS = 500;
 const REPORT_EVERY_MS = 5000;
-/** How long a command waits for MongoDB that is started together with it. */
+/** How long a command waits for a MongoDB that starts at the same time. */
 export const DATABASE_STARTS_WITHIN_MS = 120_000;
-/** Building an index on a large collection is one operation. */
+/** No socket timeout, because building an index on a large collection is a single long operation. */
 const DATABASE = { serverSelectionMs: 5000, socketMs: 0 };
 
-/** Runs a command to its exit code: 0 done, 2 could not run. */
+/** Runs a command. The exit code is 2 if `run` throws; otherwise 0, or what `run` has set. */
 export function runCommand(usage: string, run: (say: Say) => Promise<void>): void {
   const say = (line: string): void => {
     console.log(line);
   };
   run(say).catch((error: unknown) => {
-    const isTold = error instanceof ConfigError || error instanceof CommandError;
+    const isExpected = error instanceof ConfigError || error instanceof CommandError;
     const isUsage = error instanceof TypeError && 'code' in error;
-    console.error(isTold ? error.message : isUsage ? `${error.message}\n${usage}` : error);
+    console.error(isExpected ? error.message : isUsage ? `${error.message}\n${usage}` : error);
     process.exitCode = 2;
   });
 }
 
 /**
- * Connects to the database of `MONGODB_URI`, and closes it after `use`.
+ * Connects to the database of `MONGODB_URI`, and disconnects after `use`.
  *
- * @throws CommandError when it does not answer within `ms`
+ * @throws CommandError if MongoDB does not respond within `ms`
  */
 export async function withDatabase(say: Say, ms: number, use: (database: Database) => Promise<void>): Promise<void> {
   const database = new Database({ uri: loadCliConfig().mongodbUri, ...DATABASE });
   try {
-    // Cleared once connected: how long the work takes is its own affair.
+    // Cleared after connecting: the time limit does not apply to `use`.
     const giveUp = setTimeout(() => void database.close(), ms);
     await database.connect(say);
     clearTimeout(giveUp);
@@ -47,9 +47,9 @@ export async function withDatabase(say: Say, ms: number, use: (database: Databas
 }
 
 /**
- * Tries until it works.
+ * Repeats an attempt until it succeeds.
  *
- * @throws CommandError when it has not worked after `ms`
+ * @throws CommandError if it has not succeeded after `ms`
  */
 export async function tryFor(ms: number, what: string, say: Say, attempt: () => Promise<void>): Promise<void> {
   const end = performance.now() + ms;

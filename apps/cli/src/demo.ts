@@ -5,7 +5,7 @@ import { loadCliConfig } from '@app/runtime';
 import { CommandError, DATABASE_STARTS_WITHIN_MS, runCommand, withDatabase } from './command.js';
 import { demoCatalogue, type DemoListing } from './demo/demo-catalogue.js';
 
-/** Loads the demo catalogue into a database that holds no item yet. */
+/** Loads the demo catalogue into a database without items. */
 runCommand('usage: demo', async (say) => {
   const { isProduction, demoCatalogue: asked } = loadCliConfig();
   if (asked === 'off') {
@@ -33,7 +33,7 @@ async function toRecords(counters: CounterRepository): Promise<Catalogue> {
     brands: new Map(references.brands.map(({ _id, title }) => [_id, title])),
     conditions: new Map(references.conditions.map(({ _id, title }) => [_id, title])),
   };
-  // Oldest first, so that the numbers rise with time as they would have.
+  // Oldest first, so that `publicId` grows with time, as it does in the service.
   const byAge = [...listings].sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
   const firstPublicId = await counters.takePublicIds(listings.length);
   const records = new Map(
@@ -64,6 +64,6 @@ function toRecord(listing: DemoListing, publicId: number, titles: Titles): Catal
     { id: newMongoId(), sellerId: listing.sellerId, requestHash: requestHash(listing), item: listing },
     assigned,
   );
-  // What has become of the listing since stands in it under the item's own names.
+  // The listing also has the fields that change after a create, under the same names as in the item.
   return { ...created, ...listing, ...searchFields(created) };
 }

@@ -4,11 +4,11 @@ import { CommandError, runCommand } from './command.js';
 import { generatedLines } from './demo/generated-lines.js';
 
 const USAGE = 'usage: generate N [--seed S] [--now TIME]';
-/** The same command writes the same bytes on any day. */
+/** Fixed, so that the same command always writes the same bytes. */
 const NOW = '2026-11-01T00:00:00.000Z';
-const LINES_A_WRITE = 100;
+const LINES_PER_WRITE = 100;
 
-/** Writes believable listings for `import` to stdout, as fast as they are read. */
+/** Writes realistic listings for `import` to stdout, as fast as they are read. */
 runCommand(USAGE, async () => {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
@@ -19,14 +19,14 @@ runCommand(USAGE, async () => {
   if (![count, values.seed].every((text) => /^\d{1,9}$/.test(text)) || rest.length > 0 || Number.isNaN(now.getTime())) {
     throw new CommandError(USAGE);
   }
-  // A reader that has seen enough, such as head, closes the pipe.
+  // A reader such as `head` closes the pipe early.
   process.stdout.on('error', () => process.exit(0));
   let text = '';
   let lines = 0;
   for (const line of generatedLines(Number(count), Number(values.seed), now)) {
     text += `${JSON.stringify(line)}\n`;
     lines += 1;
-    if (lines % LINES_A_WRITE > 0) continue;
+    if (lines % LINES_PER_WRITE > 0) continue;
     if (!process.stdout.write(text)) await once(process.stdout, 'drain');
     text = '';
   }

@@ -29,11 +29,11 @@ const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 collectGarbageEarly();
 
 /**
- * Loads items or reference data from a file. Exit codes: 0, 1 when lines were rejected, 2 when it could not run or to its
- * end, 130 and 143 when it was interrupted.
+ * Loads items or reference data from a file. Exit codes: 0 on success, 1 if lines were rejected, 2 if the import could
+ * not run or finish, 130 after SIGINT, 143 after SIGTERM.
  */
 runCommand(USAGE, async (say) => {
-  // A reader that goes away, as of `| head`, does not end the import half-way.
+  // A reader that closes the pipe early, such as `head`, does not interrupt the import.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
   const args = importArguments(process.argv.slice(2));
   const { stop, interruption } = stopOnSignals();
@@ -63,7 +63,7 @@ interface Load {
   say: (line: string) => void;
 }
 
-/** Loads all lines and says what became of them. Returns how many were rejected. */
+/** Loads all lines and prints a summary. Returns how many were rejected. */
 async function load(input: Input, { args, loader, rejects, stop, say }: Load): Promise<number> {
   const tally = new Tally();
   const progress = new Progress(input);
@@ -105,8 +105,8 @@ function loaderFor({ kind, isDryRun }: ImportArguments, database: Database, sche
 }
 
 /**
- * Builds the search index if it is missing: this import has postponed it, or an earlier one that was killed. Without it
- * searches read all items. Does not throw, so that the reason why an import failed is the one that is told.
+ * Builds the search index if it is missing, because this import or an earlier one that was killed has postponed it.
+ * Without the index, searches read all items. Does not throw, so that the error of a failed import is the one reported.
  */
 async function restoreSearchIndex(schema: SchemaRepository, say: (line: string) => void): Promise<void> {
   try {
@@ -121,13 +121,13 @@ async function restoreSearchIndex(schema: SchemaRepository, say: (line: string) 
   }
 }
 
-/** Without these an item could be stored twice. */
+/** Throws if unique indexes are missing, because without them an item could be stored twice. */
 async function requireUniqueIndexes(schema: SchemaRepository): Promise<void> {
   const { unique } = await schema.missingIndexes();
   if (unique.length > 0) throw new CommandError('The database has no indexes yet: run `npm run setup` first');
 }
 
-/** The first signal ends reading, a second one the process. */
+/** The first signal stops reading. The same signal again ends the process. */
 function stopOnSignals(): { stop: AbortController; interruption: () => keyof typeof EXIT_CODES | undefined } {
   const stop = new AbortController();
   let received: keyof typeof EXIT_CODES | undefined;

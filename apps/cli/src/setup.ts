@@ -16,8 +16,8 @@ const USAGE = 'usage: setup [--init-replica-set SET/HOST:PORT]';
 const WAIT_FOR_MONGOD_MS = 120_000;
 
 /**
- * Makes a database ready for the service: indexes, the publicId sequence, the secret of idempotency keys, derived
- * fields. Does nothing where nothing is to be done; interrupted, it can be run again.
+ * Prepares a database for the service: indexes, the `publicId` sequence, the secret for idempotency keys, and derived
+ * fields. Skips what is already done, so that it can be run again after an interruption.
  */
 runCommand(USAGE, async (say) => {
   const { values } = parseArgs({ options: { 'init-replica-set': { type: 'string' } } });
@@ -38,7 +38,7 @@ runCommand(USAGE, async (say) => {
   });
 });
 
-/** A user of the database who may write need not be one who may change collections. */
+/** Turns validation on or off. A database user that may write is not always allowed to change collections. */
 async function validateWrites(schema: SchemaRepository, say: (line: string) => void): Promise<void> {
   const isOn = loadCliConfig().validateWrites;
   try {

@@ -17,16 +17,16 @@ export interface WorkerApp extends Stoppable {
   port: number;
 }
 
-/** Jobs that are not done this long after the signal to stop are given back. */
+/** Jobs that have not completed this long after the stop signal return to the queue. */
 const GRACE_MS = 8000;
-/** What has been stored and cannot be found by then is found half a minute later, by other workers. */
+/** Items that are not indexed by then are indexed half a minute later, by other workers. */
 const INDEX_WITHIN_MS = 1000;
 const LOOK_FOR_INDEXES_EVERY_MS = 1000;
 const REPORT_EVERY_MS = 5000;
 
 /**
- * Boots the worker. MongoDB and Redis may be away: it takes jobs when both are there, and not before
- * the unique indexes are, which guard against doubled items.
+ * Boots the worker. MongoDB and Redis may be away: it takes jobs once both are available and the unique indexes, which
+ * prevent duplicate items, exist.
  */
 export async function createApp(config: WorkerConfig, logger: Logger): Promise<WorkerApp> {
   checkMongodbUri(config.mongodbUri);
@@ -65,13 +65,13 @@ async function consume(app: INestApplication, logger: Logger, stopping: AbortSig
     if (missing !== null) report(missing.unique);
     await delay(LOOK_FOR_INDEXES_EVERY_MS, undefined, { signal: stopping }).catch(() => undefined);
   }
-  // Not in order: what hangs would hang then too. Its jobs are taken over by other workers, or by its successor.
+  // Not a graceful stop, which could hang as well. Other workers, or the restarted process, take over the jobs.
   app.get(CreateItemConsumer).start(() => process.exit(1));
   app.get(MaintenanceScheduler).start();
   logger.info('taking jobs');
 }
 
-/** Finishes or gives back the jobs in hand, then lets go of the queue before the database. */
+/** Completes the current jobs or returns them to the queue, then closes the queue before the database. */
 async function shutDown(app: INestApplication): Promise<void> {
   await Promise.all([app.get(CreateItemConsumer).stop(GRACE_MS), app.get(MaintenanceScheduler).stop()]);
   await app.get(SearchIndexer).stop(INDEX_WITHIN_MS);

@@ -3,7 +3,7 @@ import { redisAnswers, type RedisConnection } from '@app/queue';
 import { ANSWER_WITHIN_MS, OK, type Readiness, type ReadinessCheck } from '@app/runtime';
 import type { CreateItemConsumer } from './items/create-item.consumer.js';
 
-/** A worker is ready while it takes jobs, or would if there were any. */
+/** Reports the worker as ready while it processes jobs, or would if there were any. */
 export class WorkerReadiness implements ReadinessCheck {
   constructor(
     private readonly database: Database,

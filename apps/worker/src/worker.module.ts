@@ -17,7 +17,7 @@ import { CreateItemProcessor } from './items/create-item.processor.js';
 import { SearchIndexer } from './items/search-indexer.js';
 import { MaintenanceScheduler } from './maintenance/maintenance.scheduler.js';
 
-/** Longer than the API's: nobody waits at the other end, and a job given back costs more than a late one. */
+/** Longer than the API's, because returning a job to the queue costs more than a delay. */
 const WRITES = { serverSelectionMs: 4000, socketMs: 8000 };
 
 /** Injection token of the connection on which BullMQ takes jobs. */
@@ -25,10 +25,10 @@ export const WORKER_REDIS = Symbol('WorkerRedis');
 const WORKER_CONFIG = Symbol('WorkerConfig');
 const LOGGER = Symbol('Logger');
 
-/** One line for all connections to Redis while it is away. */
+/** All connections to Redis share one log line per interval while it is away. */
 const REPORT_EVERY_MS = 5000;
 
-/** The only wiring of the worker process. */
+/** Wires the worker process. */
 @Module({})
 export class WorkerModule {
   static with(config: WorkerConfig, logger: Logger): DynamicModule {

@@ -15,13 +15,13 @@ const PhotosSchema = z
     for (const { path, message } of findInexactness(photos)) context.addIssue({ code: 'custom', path, message });
   });
 
-/** The length is judged first: a hundred thousand wrong elements are one issue, not a hundred thousand. */
+/** Checks the length first, so that an array with 100,000 invalid elements is one issue, not 100,000. */
 const ImagesSchema = z
   .array(z.unknown())
   .min(1)
   .max(5)
   .pipe(z.array(text()).min(1).max(5))
-  // Where the pipe begins the elements are still unknown.
+  // The JSON schema describes the input of the pipe, where the elements are still unknown.
   .meta({ items: { type: 'string' } });
 
 const fields = {
@@ -43,7 +43,7 @@ const fields = {
   ),
 };
 
-/** Input of create, as a client sends it; unknown keys, server fields among them, are dropped. */
+/** Input of create, as a client sends it. Unknown keys are dropped, including fields that the service sets. */
 export const CreateItemInputSchema = z
   .object({
     ...fields,
@@ -54,6 +54,6 @@ export const CreateItemInputSchema = z
   .describe('What is sent of a new item. Unknown keys are ignored, fields that the service sets among them.');
 export type CreateItemInput = z.infer<typeof CreateItemInputSchema>;
 
-/** A create whose category is resolved to its number: nothing is left to refuse. */
+/** A validated create, with the number of its category. */
 export const NewItemSchema = z.object({ ...fields, categoryId: wholeNumber().min(0) });
 export type NewItem = z.infer<typeof NewItemSchema>;

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { NewItemSchema } from './create-item.js';
 import { ItemIdSchema, type ItemWithoutUrl } from './item.js';
 
-/** The shape of job data written today; a worker tells by it whether it understands a job. */
+/** The version of the job data, by which a worker recognises jobs that it understands. */
 export const CREATE_JOB_VERSION = 1;
 
-/** Data of one create job. The job's id in the queue is `id`, which becomes the item's `_id`. */
+/** Data of a create job. Its `id` is also the id of the job in the queue, and becomes the `_id` of the item. */
 export const CreateJobSchema = z.object({
   version: z.literal(CREATE_JOB_VERSION),
   id: ItemIdSchema,
@@ -20,10 +20,10 @@ export const CreateJobSchema = z.object({
 });
 export type CreateJob = z.infer<typeof CreateJobSchema>;
 
-/** What became of a create: what is stored, and the hash of the request that made it; or the job's final failure. */
+/** The outcome of a create: the stored item and the hash of the request that created it, or a permanent failure. */
 export type CreateOutcome = { kind: 'created'; item: ItemWithoutUrl; requestHash: string } | { kind: 'failed' };
 
-/** One outcome in a message on a reply channel, which is an array of them. */
+/** The reply to one create. A message on a reply channel is an array of replies. */
 export interface CreateReply {
   id: string;
   outcome: CreateOutcome;

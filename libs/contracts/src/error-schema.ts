@@ -24,7 +24,7 @@ const DATA = {
   GATEWAY_TIMEOUT: { data: UnknownOutcomeSchema },
 };
 
-/** The error body of one code, as the operations on items answer it. */
+/** Returns the schema of the error body that the item operations send for a code. */
 export function errorSchema(code: ErrorCode): z.ZodObject {
   return z.strictObject({
     defined: z.literal(false).describe('Always false; oRPC clients read it.'),

@@ -1,6 +1,6 @@
 /**
- * Every error an operation answers: its HTTP status and the message used when none says more.
- * Names and statuses are oRPC's (`ORPCError` of `@orpc/client` 1.16).
+ * The errors of all operations, with their HTTP status and default message. Names and statuses are those of oRPC
+ * (`ORPCError` of `@orpc/client` 1.16).
  */
 export const ERRORS = {
   BAD_REQUEST: { status: 400, message: 'Input validation failed' },
@@ -21,13 +21,13 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** One refused part of an input. */
+/** A part of an input that is not valid. */
 export interface InputIssue {
   path: (string | number)[];
   message: string;
 }
 
-/** The one error body, with exactly these keys: an oRPC client drops the message of any other shape. */
+/** The body of every error. It has exactly these keys, because an oRPC client drops the message of any other shape. */
 export interface ErrorBody {
   defined: false;
   code: ErrorCode;
@@ -36,7 +36,7 @@ export interface ErrorBody {
   data?: object;
 }
 
-/** The error body of a code; `message` and `data` say more where there is more to say. */
+/** Returns the error body for a code, with its default message unless `message` is given. */
 export function errorBody(code: ErrorCode, more: { message?: string; data?: object } = {}): ErrorBody {
   const { status, message } = ERRORS[code];
   const body: ErrorBody = { defined: false, code, status, message: more.message ?? message };

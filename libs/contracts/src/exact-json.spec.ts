@@ -8,7 +8,7 @@ describe('parseExactJson', () => {
     },
   );
 
-  it.each(['9007199254740992', '12345678901234567890', '1e400', '9'.repeat(400)])('reads %s as infinite', (number) => {
+  it.each(['9007199254740992', '12345678901234567890', '1e400', '9'.repeat(400)])('reads %s as Infinity', (number) => {
     expect(parseExactJson(`{"a":[0,${number}],"b":${number}}`)).toEqual({ a: [0, Infinity], b: Infinity });
   });
 
@@ -30,29 +30,29 @@ describe('parseExactJson', () => {
     '{"12345678901234567890":"12345678901234567890"}',
     '["\\\\",":12345678901234567890,"]',
     '"\\u0022 12345678901234567890"',
-  ])('leaves the digits in the text %s', (text) => {
+  ])('leaves digits in strings unchanged: %s', (text) => {
     expect(parseExactJson(text)).toEqual(JSON.parse(text));
   });
 
-  it('reads a negative one as negatively infinite or infinite: the schemas refuse either', () => {
+  it('reads a large negative number as -Infinity or Infinity, both of which the schemas reject', () => {
     expect([Infinity, -Infinity]).toContain(parseExactJson('-9007199254740992'));
     expect(parseExactJson('-1e400')).toBe(-Infinity);
   });
 
-  it('tells digits behind a text from digits in it', () => {
+  it('distinguishes digits after a string from digits in it', () => {
     expect(parseExactJson('["\\\\",12345678901234567890,"\\"",1]')).toEqual(['\\', Infinity, '"', 1]);
   });
 
-  it('keeps keys that mean something to JavaScript as keys', () => {
+  it('keeps __proto__ as an ordinary key', () => {
     const value = parseExactJson('{"__proto__":12345678901234567890}') as object;
     expect(Object.entries(value)).toEqual([['__proto__', Infinity]]);
   });
 
-  it.each(['', '{', '[1,]', '01', 'NaN', '"\n"', '[12345678901234567890'])('refuses %j', (text) => {
+  it.each(['', '{', '[1,]', '01', 'NaN', '"\n"', '[12345678901234567890'])('throws a SyntaxError for %j', (text) => {
     expect(() => parseExactJson(text)).toThrow(SyntaxError);
   });
 
-  it('takes texts of any length', () => {
+  it('parses strings of any length', () => {
     for (const text of ['x'.repeat(16_000_000), '\\n'.repeat(8_000_000)]) {
       expect(parseExactJson(`["${text}",12345678901234567890]`)).toHaveProperty('1', Infinity);
     }
@@ -68,12 +68,12 @@ describe('isTooComplex', () => {
     ['members', (count: number) => `{${'"a":1,'.repeat(count - 2)}"a":1}`, structures],
     ['levels', (count: number) => '['.repeat(count), structures],
     ['values', (count: number) => `[${'1,'.repeat(count - 1)}1]`, values],
-  ])('begins with one more than the most %s', (_what, textOf, most) => {
+  ])('is true only for more than the maximum number of %s', (_what, textOf, most) => {
     expect(isTooComplex(textOf(most))).toBe(false);
     expect(isTooComplex(textOf(most + 1))).toBe(true);
   });
 
-  it.each(['[{:,', '\\\\', '\\"[', '\\u005b'])('does not count what is in a text: %s', (characters) => {
+  it.each(['[{:,', '\\\\', '\\"[', '\\u005b'])('does not count characters in strings: %s', (characters) => {
     expect(isTooComplex(JSON.stringify([characters.repeat(100_000)]))).toBe(false);
     expect(isTooComplex(`["${characters.repeat(100_000)}",${'[],'.repeat(structures)}1]`)).toBe(true);
   });

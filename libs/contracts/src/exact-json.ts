@@ -1,15 +1,15 @@
-/** 2^53 − 1 has 16 digits: numbers with fewer characters are always exact. */
+/** 2^53 − 1 has 16 digits. Whole numbers with fewer digits are always exact. */
 const MAY_BE_INEXACT = /\d{16}/;
 const WHOLE_NUMBER = /^\d+$/;
 const LARGEST_EXACT = String(Number.MAX_SAFE_INTEGER);
 
 /**
- * The most that a body may hold: objects, arrays and members of objects, and values of any kind. Reading a hundred bytes
- * of text takes as long as reading one of the former or five of the latter.
+ * The most that a body may contain: structures (objects, arrays and members of objects), and values of any kind. These
+ * take much longer to parse than the same number of bytes in a string, and structures longer than other values.
  */
 export const MAX_JSON = { structures: 25_000, values: 150_000 };
 
-/** Whether a text of JSON holds more than {@link MAX_JSON}; does not parse it. */
+/** Whether a JSON text contains more than {@link MAX_JSON}. Does not parse it. */
 export function isTooComplex(text: string): boolean {
   if (text.length <= MAX_JSON.structures) return false;
   let structures = 0;
@@ -25,11 +25,11 @@ export function isTooComplex(text: string): boolean {
 }
 
 /**
- * Parses JSON like `JSON.parse`, but a whole-number literal beyond ±(2^53 − 1) becomes infinite
- * instead of a neighbour of what was sent. Every schema refuses `Infinity`, with the field's path,
- * and so do numbers that overflow (`1e400`), which `JSON.parse` itself makes `Infinity`.
+ * Parses JSON like `JSON.parse`, except that a whole-number literal beyond ±(2^53 − 1) becomes infinite instead of
+ * being rounded. Numbers that overflow (`1e400`) become infinite in `JSON.parse` itself. Every schema rejects infinite
+ * numbers, with the path of the field.
  *
- * @throws SyntaxError when the text is not JSON
+ * @throws SyntaxError if the text is not JSON
  */
 export function parseExactJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
@@ -37,7 +37,7 @@ export function parseExactJson(text: string): unknown {
   return exact === text ? value : JSON.parse(exact);
 }
 
-/** By hand, because a regular expression calls back at every quote and escape. */
+/** A loop, because a regular expression would have to call back for every quote and escape. */
 function overflowInexact(text: string): string {
   let overflowed = '';
   let copied = 0;
@@ -56,7 +56,7 @@ function overflowInexact(text: string): string {
   return overflowed + text.slice(copied);
 }
 
-/** The place of the quote that ends the string that begins here, or the end of the text. */
+/** Returns the index of the quote that ends the string which begins at `start`, or the length of the text. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let backslashes = 0;
@@ -66,7 +66,7 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** The place after the last of the characters `0-9 . + - e E`. */
+/** Returns the index after the last of the characters `0-9 . + - e E`. */
 function endOfNumber(text: string, start: number): number {
   for (let end = start; ; end++) {
     const code = text.charCodeAt(end);

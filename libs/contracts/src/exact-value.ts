@@ -1,20 +1,20 @@
-/** Deepest nesting of a value of unspecified shape, the value itself counted as the first level. */
+/** Maximum nesting of a value of unspecified shape. The value itself is the first level. */
 export const MAX_DEPTH = 32;
 
-/** A value is refused for its first reasons, in paths of short keys: the answer to a hostile body stays small. */
+/** Limits on the reported reasons, and on the keys in their paths, to keep the response to a hostile body small. */
 const MAX_REASONS = 100;
 const MAX_SEGMENT = 64;
 
-/** One reason why a value cannot be stored exactly as sent, and where in it. */
+/** A reason why a value cannot be stored exactly as sent, and the path to it. */
 export interface Inexactness {
   path: (string | number)[];
   message: string;
 }
 
 /**
- * Why a JSON value of unspecified shape cannot be stored in BSON exactly as sent; empty when it can.
- * Finds lone surrogates, NUL and `_bsontype` in keys, numbers that overflow, nesting over
- * {@link MAX_DEPTH} and references that would be read back changed. One such value would make the driver refuse a whole batch of documents.
+ * Returns the reasons why a JSON value of unspecified shape cannot be stored in BSON exactly as sent; empty if it can.
+ * Finds lone surrogates, NUL and `_bsontype` in keys, numbers that overflow, nesting over {@link MAX_DEPTH}, and
+ * references that would change when read back. One such value would make the driver refuse a whole batch of documents.
  */
 export function findInexactness(value: unknown): Inexactness[] {
   const found: Inexactness[] = [];
@@ -22,7 +22,7 @@ export function findInexactness(value: unknown): Inexactness[] {
   return found;
 }
 
-/** The path is one array for all values, which is copied for a reason only: there may be half a million values. */
+/** All values share one path array, which is copied only for a reason, because there may be very many values. */
 function visit(value: unknown, path: (string | number)[], found: Inexactness[]): void {
   const message = refusalOf(value, path.length);
   if (message !== undefined) found.push({ path: path.map(shortened), message });
@@ -58,15 +58,15 @@ function refusalOf(value: unknown, depth: number): string | undefined {
 }
 
 /**
- * The driver reads an object with `$ref` and `$id` as a DBRef, which splits `database.collection` at a
- * single dot and loses `__proto__` (bson, src/db_ref.ts).
+ * The driver reads an object with `$ref` and `$id` as a DBRef, which splits `database.collection` at a single dot and
+ * loses `__proto__` (bson, src/db_ref.ts).
  */
 function isChangedReference(value: { $ref?: unknown; $id?: unknown }): boolean {
   if (typeof value.$ref !== 'string' || value.$id === undefined || value.$id === null) return false;
   return ONE_DOT.test(value.$ref) || Object.hasOwn(value, '__proto__');
 }
 
-/** The answer's path must be valid Unicode itself, though the key that is refused may not be. */
+/** The path in the response must be well-formed Unicode, even if the key itself is not. */
 function shortened(segment: string | number): string | number {
   if (typeof segment === 'number') return segment;
   const start = segment.slice(0, MAX_SEGMENT).toWellFormed();

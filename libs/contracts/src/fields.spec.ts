@@ -16,7 +16,7 @@ describe('text', () => {
     expect(text(3).safeParse(value).success).toBe(fits);
   });
 
-  it('says what is wrong', () => {
+  it('reports what is wrong', () => {
     const messages = (value: unknown): string[] =>
       text(3)
         .safeParse(value)
@@ -27,7 +27,7 @@ describe('text', () => {
     expect(text(1).safeParse('').error?.issues[0]?.message).toBe('Too short: expected at least 1 character');
   });
 
-  it('may be empty where no length is asked for', () => {
+  it('accepts an empty string if there is no minimum', () => {
     expect(text().safeParse('').success).toBe(true);
     expect(text().safeParse('\udfff').success).toBe(false);
   });
@@ -44,12 +44,12 @@ describe('exactNumber and wholeNumber', () => {
     [NaN, false, false],
     ['1', false, false],
     [null, false, false],
-  ])('take %j: %j, %j', (value, isNumber, isWhole) => {
+  ])('accept %j: %j, %j', (value, isNumber, isWhole) => {
     expect(exactNumber().safeParse(value).success).toBe(isNumber);
     expect(wholeNumber().safeParse(value).success).toBe(isWhole);
   });
 
-  it.each([exactNumber(), wholeNumber()])('say that a number was too large to keep', (schema) => {
+  it.each([exactNumber(), wholeNumber()])('report a number that is too large to be stored exactly', (schema) => {
     expect(schema.safeParse(Infinity).error?.issues[0]?.message).toContain('cannot be stored exactly');
     expect(schema.safeParse('x').error?.issues[0]?.message).toContain('expected');
   });

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { NOT_EXACT_NUMBER, NOT_WELL_FORMED } from './exact-value.js';
 
 /**
- * Well-formed Unicode text of at least `min` characters, counted in code points as JSON Schema does
- * (zod's own `min` counts UTF-16 units, so one emoji would count twice).
+ * Returns a schema for well-formed Unicode text of at least `min` characters. Counts code points, as JSON Schema does;
+ * zod's own `min` counts UTF-16 code units, so that an emoji counts twice.
  */
 export function text(min = 0): z.ZodString {
   const atLeast = min === 1 ? 'at least 1 character' : `at least ${String(min)} characters`;
@@ -22,17 +22,17 @@ function hasCodePoints(value: string, min: number): boolean {
 const notExact = (issue: { input?: unknown }): string | undefined =>
   typeof issue.input === 'number' && !Number.isFinite(issue.input) ? NOT_EXACT_NUMBER : undefined;
 
-/** A number that was not changed by reading it. */
+/** Returns a schema for a finite number, with an error that says why an infinite one cannot be stored. */
 export const exactNumber = (): z.ZodNumber => z.number({ error: notExact });
 
-/** A whole number within ±(2^53 − 1). */
+/** Returns a schema for a whole number within ±(2^53 − 1). */
 export const wholeNumber = (): z.ZodInt => z.int({ error: notExact });
 
 const NUMERIC = /^(0|[1-9]\d*)$/;
 
 /**
- * The category number that a `categoryId` string stands for, or null when it is none: a numeric
- * string without leading zeros, at most 2^53 − 1. Any other string is a category's slug.
+ * Returns the category number that a `categoryId` string contains: digits without leading zeros, at most 2^53 − 1.
+ * Returns null for any other string, which is the slug of a category.
  */
 export function categoryNumber(categoryId: string): number | null {
   const number = NUMERIC.test(categoryId) ? Number(categoryId) : NaN;

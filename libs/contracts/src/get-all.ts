@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { text, wholeNumber } from './fields.js';
 import { ITEM_STATUSES } from './item.js';
 
-/** A list request without `page` or `pageSize` means the first page of 50. */
+/** Defaults of `page` and `pageSize`. */
 export const DEFAULT_PAGE = 1;
 export const DEFAULT_PAGE_SIZE = 50;
 
-/** Input of getAll. Filters combine with AND; `all` is every status; unknown keys are dropped. */
+/** Input of getAll. Filters are combined with AND. The status `all` matches every item. Unknown keys are dropped. */
 export const GetAllInputSchema = z
   .object({
     page: wholeNumber()
@@ -43,12 +43,12 @@ export const GetAllInputSchema = z
   .refine((input) => input.after === undefined || input.page === undefined, {
     path: ['after'],
     error: 'after continues a list and cannot be combined with page',
-    // Zod leaves object checks out once a field is wrong; all issues are to be reported at once.
+    // By default zod skips object checks if a field is invalid, but all issues must be reported at once.
     when: ({ value }) => typeof value === 'object' && value !== null,
   })
   .meta({
     description: 'Which items: all filters have to match. Unknown keys are ignored.',
-    // With a type here too, or Swagger UI calls the whole schema `never`.
+    // Without a `type` here, Swagger UI shows the whole schema as `never`.
     not: { type: 'object', required: ['page', 'after'] },
   });
 export type GetAllInput = z.infer<typeof GetAllInputSchema>;

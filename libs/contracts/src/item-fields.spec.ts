@@ -1,10 +1,10 @@
 import { ITEM_FIELDS } from './item-fields.js';
 import { ITEM_STATUSES, ItemSchema } from './item.js';
 
-describe('the fields of an item', () => {
+describe('ITEM_FIELDS', () => {
   const byName = new Map(ITEM_FIELDS.map(({ name, ...field }) => [name, field]));
 
-  it('are those of its schema, in its order, without the URL', () => {
+  it('contains the fields of the item schema in their order, without the URL', () => {
     expect([...byName.keys()]).toEqual(Object.keys(ItemSchema.shape).filter((name) => name !== 'url'));
   });
 
@@ -21,7 +21,7 @@ describe('the fields of an item', () => {
     ['deliveryOptions', { kind: 'strings', isNullable: false }],
     ['photos', { kind: 'values', isNullable: false }],
     ['status', { kind: 'string', isNullable: false, values: ITEM_STATUSES }],
-  ] as const)('tell what %s holds', (name, field) => {
+  ] as const)('describes the values of %s', (name, field) => {
     expect(byName.get(name)).toEqual(field);
   });
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ItemSchema, type ItemWithoutUrl } from './item.js';
 
-/** The kind of value that a field of an item has in JSON; a `time` is a string. */
+/** The kind of a field's value in JSON. A `time` is a string. */
 export type FieldKind = 'string' | 'number' | 'integer' | 'boolean' | 'time' | 'strings' | 'values';
 
 /** A field of an item, as {@link ItemSchema} declares it. */
@@ -9,13 +9,13 @@ export interface ItemField {
   name: keyof ItemWithoutUrl;
   kind: FieldKind;
   isNullable: boolean;
-  /** The only values that it may have, if they are few. */
+  /** The allowed values, if the field is an enum. */
   values?: readonly string[];
-  /** The least number that it may be. */
+  /** The smallest number allowed. */
   minimum?: number;
 }
 
-/** What is used of a JSON schema. */
+/** The parts of a JSON schema that are used here. */
 interface JsonSchema {
   type?: string | string[];
   format?: string;
@@ -25,7 +25,7 @@ interface JsonSchema {
   anyOf?: JsonSchema[];
 }
 
-/** The stored fields of an item, in the order in which they are answered: all but `url`. */
+/** The stored fields of an item, which are all but `url`, in response order. */
 export const ITEM_FIELDS: readonly ItemField[] = Object.entries(z.toJSONSchema(ItemSchema).properties ?? {})
   .filter(([name]) => name !== 'url')
   .map(([name, schema]) => toField(name as keyof ItemWithoutUrl, schema as JsonSchema));

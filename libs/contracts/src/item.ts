@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-/** The states of an item, in the order of its life. */
+/** The states of an item, in lifecycle order. */
 export const ITEM_STATUSES = ['available', 'reserved', 'sold', 'shipped', 'delivered', 'cancelled'] as const;
 
 export const ItemStatusSchema = z.enum(ITEM_STATUSES);
 export type ItemStatus = z.infer<typeof ItemStatusSchema>;
 
-/** An item's id: 24 hexadecimal digits, lower case. */
+/** An item's id: 24 hexadecimal digits in lower case. */
 export const ItemIdSchema = z
   .string()
   .regex(/^[0-9a-f]{24}$/)
@@ -15,7 +15,7 @@ export const ItemIdSchema = z
 const TIME = 'ISO 8601 in UTC with milliseconds';
 const time = (): z.ZodISODateTime => z.iso.datetime({ precision: 3 });
 
-/** The item as answered: always all 35 fields; times are ISO 8601 UTC with milliseconds. */
+/** An item in a response: always all 35 fields. Times are ISO 8601 in UTC with milliseconds. */
 export const ItemSchema = z
   .strictObject({
     id: ItemIdSchema,
@@ -63,7 +63,7 @@ export const ItemSchema = z
   .describe('An item: always all fields.');
 export type Item = z.infer<typeof ItemSchema>;
 
-/** The answer of a create that is not waited for: the item's id, under which it will be found. */
+/** The response to a create whose client does not wait: the id under which the item will be found. */
 export const QueuedItemSchema = z
   .strictObject({
     id: ItemIdSchema,

@@ -6,11 +6,11 @@ import { GetByIdInputSchema } from './get-by-id.js';
 import { ItemSchema } from './item.js';
 
 /**
- * The three operations as an oRPC contract, for typed clients: `RPCLink` and `OpenAPILink` both take it, at
- * `{base}/api/orpc`. A client may copy this folder, which needs `zod` and `@orpc/contract` and nothing else; an
- * ES module, as `@orpc/contract` is one. The processes themselves do without it.
+ * The three operations as an oRPC contract, for typed clients. Both `RPCLink` and `OpenAPILink` accept it, at
+ * `{base}/api/orpc`. A client may copy this folder, which depends only on `zod` and `@orpc/contract`. This is an ES
+ * module because `@orpc/contract` is one. The service itself does not use it.
  *
- * Sources: interface of the service; https://orpc.dev/docs/contract-first/define-contract
+ * See https://orpc.dev/docs/contract-first/define-contract.
  */
 export const contract = {
   items: {

@@ -4,11 +4,11 @@ import { DatabaseTimeout } from './deadline.js';
 interface Read {
   keys: readonly string[];
   deadline: number;
-  answer: () => void;
+  succeed: () => void;
   fail: () => void;
 }
 
-describe('a batch loader', () => {
+describe('BatchLoader', () => {
   let loader: BatchLoader<string>;
   let reads: Read[];
   beforeEach(() => {
@@ -19,7 +19,7 @@ describe('a batch loader', () => {
           reads.push({
             keys,
             deadline,
-            answer: () => {
+            succeed: () => {
               resolve(new Map(keys.filter((key) => key !== 'none').map((key) => [key, `found ${key}`])));
             },
             fail: () => {
@@ -31,9 +31,9 @@ describe('a batch loader', () => {
   });
 
   afterEach(async () => {
-    // What is still waited for would keep the process alive.
+    // Pending loads would keep the process alive.
     for (let round = 0; round < 3; round++) {
-      for (const read of reads) read.answer();
+      for (const read of reads) read.succeed();
       await nextTurn();
     }
   });
@@ -43,32 +43,32 @@ describe('a batch loader', () => {
   const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   const keysRead = (): unknown => reads.map(({ keys }) => keys);
 
-  it('reads the keys of one moment together, each once', async () => {
+  it('reads keys that are requested at the same time in one batch, each once', async () => {
     const found = Promise.all(['a', 'b', 'a', 'none'].map((key) => load(key)));
     await nextTurn();
     expect(keysRead()).toEqual([['a', 'b', 'none']]);
-    reads[0]?.answer();
+    reads[0]?.succeed();
     expect(await found).toEqual(['found a', 'found b', 'found a', undefined]);
   });
 
-  it('collects keys while two batches are read, and returns nothing that was read before it was asked for', async () => {
+  it('collects keys while two batches are being read, and never returns a value read before the request', async () => {
     for (const key of ['a', 'b', 'a', 'c']) {
       void load(key);
       await nextTurn();
     }
     expect(keysRead()).toEqual([['a'], ['b']]);
-    reads[1]?.answer();
+    reads[1]?.succeed();
     await nextTurn();
     expect(keysRead()).toEqual([['a'], ['b'], ['a', 'c']]);
   });
 
-  it('reads at most 100 keys at a time', async () => {
+  it('reads at most 100 keys per batch', async () => {
     for (let key = 0; key < 150; key++) void load(String(key));
     await nextTurn();
     expect(reads.map(({ keys }) => keys.length)).toEqual([100, 50]);
   });
 
-  it('fails only the keys of a batch that fails', async () => {
+  it('rejects only the keys of a batch that fails', async () => {
     const found = ['a', 'b', 'c'].map(async (key, index) => {
       while (reads.length < Math.min(index, 2)) await nextTurn();
       return load(key);
@@ -78,22 +78,22 @@ describe('a batch loader', () => {
     await nextTurn();
     reads[0]?.fail();
     await nextTurn();
-    reads[1]?.answer();
-    reads[2]?.answer();
+    reads[1]?.succeed();
+    reads[2]?.succeed();
     expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
   });
 
-  it('reads a batch by the latest of its deadlines, and fails each caller at its own', async () => {
+  it('reads a batch by the latest of its deadlines, and rejects each caller at its own', async () => {
     const early = load('a', 20);
     const late = load('a', 10_000);
     await nextTurn();
     await expect(early).rejects.toThrow(DatabaseTimeout);
     expect((reads[0]?.deadline ?? 0) - performance.now()).toBeGreaterThan(5000);
-    reads[0]?.answer();
+    reads[0]?.succeed();
     expect(await late).toBe('found a');
   });
 
-  it('never reads a key whose callers have given up before its turn', async () => {
+  it('never reads a key whose callers have all timed out before its turn', async () => {
     void load('a');
     await nextTurn();
     void load('b');
@@ -103,10 +103,10 @@ describe('a batch loader', () => {
     // Timers may fire a little early.
     while (performance.now() <= over + 1) await nextTurn();
     const found = load('d');
-    reads[0]?.answer();
+    reads[0]?.succeed();
     await nextTurn();
     expect(keysRead()).toEqual([['a'], ['b'], ['d']]);
-    reads[2]?.answer();
+    reads[2]?.succeed();
     expect(await found).toBe('found d');
   });
 });

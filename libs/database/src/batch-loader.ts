@@ -1,32 +1,32 @@
 import { before, DatabaseTimeout } from './deadline.js';
 
-/** A key that is to be read. */
+/** A key to read. */
 interface Entry<T> {
-  /** The latest of those who wait for it. */
+  /** The latest deadline of its callers. */
   deadline: number;
   found: Promise<T | undefined>;
   resolve: (value: T | undefined) => void;
   reject: (error: unknown) => void;
 }
 
-/** Batches that are read at the same time; meanwhile the next one is collected. */
+/** Batches that are read at the same time. Meanwhile, the next one is collected. */
 const BATCHES_AT_ONCE = 2;
-/** All keys of a batch fail with it. */
+/** Limits how many keys fail with a batch. */
 const KEYS_PER_BATCH = 100;
 
-/** Reads the values of many keys with one query: those that are asked for at the same moment, or while others are read. */
+/** Reads many keys with one query: those that are requested at the same time, or while other batches are being read. */
 export class BatchLoader<T> {
   private readonly waiting = new Map<string, Entry<T>>();
   private underWay = 0;
 
-  /** @param readMany returns what there is under these keys by a deadline */
+  /** @param readMany returns the values that exist under these keys, by a deadline */
   constructor(private readonly readMany: (keys: readonly string[], deadline: number) => Promise<Map<string, T>>) {}
 
   /**
-   * Returns what there is under the key, read after this call.
+   * Returns the value under a key, or undefined if there is none. It is read after this call.
    *
-   * @param deadline in ms of `performance.now()`; a read that has not begun by then never does
-   * @throws DatabaseTimeout at the deadline, or what reading its batch throws
+   * @param deadline in ms of `performance.now()`; a read that has not started by then never does
+   * @throws DatabaseTimeout at the deadline, or whatever `readMany` throws for the batch
    */
   load(key: string, deadline: number): Promise<T | undefined> {
     const entry = this.waiting.get(key) ?? newEntry<T>();

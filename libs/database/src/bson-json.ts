@@ -1,6 +1,6 @@
 import type { JsonWriter } from './json-writer.js';
 
-/** The types of BSON values that JSON has a form for (bsonspec.org). */
+/** The BSON types that have a JSON form (https://bsonspec.org/spec.html). */
 export const BSON = {
   double: 0x01,
   string: 0x02,
@@ -14,13 +14,13 @@ export const BSON = {
   int64: 0x12,
 } as const;
 
-/** A value has no one form in JSON, or is not there: whoever reads the document has to decide. */
+/** A value is missing or has no single JSON form, so the caller has to convert the document in another way. */
 export class NotPlain extends Error {}
 
 const TRUE = Buffer.from('true');
 const FALSE = Buffer.from('false');
 export const NULL = Buffer.from('null');
-/** The years 0 to 9999, which have four digits. */
+/** The years 0 to 9999, which `toISOString` writes with four digits. */
 const [FIRST_TIME, LAST_TIME] = ['0000-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z'].map((time) =>
   Date.parse(time),
 ) as [number, number];
@@ -28,9 +28,10 @@ const [COMMA, COLON] = [0x2c, 0x3a];
 const BRACES = { [BSON.document]: [0x7b, 0x7d], [BSON.array]: [0x5b, 0x5d] } as const;
 
 /**
- * Calls `visit` for each element of a document: its type, where its name begins and ends, and where its value begins.
+ * Calls `visit` for each element of a document with its type, where its name starts and ends, and where its value
+ * starts.
  *
- * @throws {@link NotPlain} when a value is none of {@link BSON}
+ * @throws {@link NotPlain} if the type of a value is not one of {@link BSON}
  */
 export function eachElement(
   source: Buffer,
@@ -86,14 +87,14 @@ export function numberAt(source: Buffer, type: number, at: number): number {
   return type === BSON.double ? source.readDoubleLE(at) : safeInteger(source, at);
 }
 
-/** @throws {@link NotPlain} beyond the years of four digits */
+/** @throws {@link NotPlain} outside the years 0 to 9999 */
 export function timeAt(source: Buffer, at: number): number {
   const time = safeInteger(source, at);
   if (time < FIRST_TIME || time > LAST_TIME) throw new NotPlain();
   return time;
 }
 
-/** @throws {@link NotPlain} beyond what a number holds exactly */
+/** @throws {@link NotPlain} if a JavaScript number cannot hold the value exactly */
 function safeInteger(source: Buffer, at: number): number {
   const value = Number(source.readBigInt64LE(at));
   if (!Number.isSafeInteger(value)) throw new NotPlain();

@@ -2,7 +2,7 @@ import type { Database } from './database.js';
 import type { ItemRecord } from './item-record.js';
 import type { CategoryRecord, FavouriteRecord, TitleRecord } from './models.js';
 
-/** Everything a marketplace lists. */
+/** All data of a marketplace. */
 export interface Catalogue {
   categories: CategoryRecord[];
   brands: TitleRecord[];
@@ -15,12 +15,12 @@ export interface Catalogue {
 export class CatalogueRepository {
   constructor(private readonly database: Database) {}
 
-  /** Whether there is no item yet. */
+  /** Returns whether there are no items yet. */
   async isEmpty(): Promise<boolean> {
     return (await this.database.models.items.exists({})) === null;
   }
 
-  /** Stores all of the catalogue or, when anything goes wrong, nothing of it. */
+  /** Stores the whole catalogue or, if anything fails, nothing. */
   async load(catalogue: Catalogue): Promise<void> {
     const { models, connection } = this.database;
     await connection.transaction(async (session) => {

@@ -6,7 +6,7 @@ import { ITEMS } from './projection.js';
 /** A stored document that is not as the service would have written it. */
 export interface NonConforming {
   id: string;
-  /** The first field that keeps it from being an Item; undefined when it is answered all the same. */
+  /** The first field that makes it an invalid Item; undefined if it can be converted to a valid one. */
   field: string | undefined;
 }
 
@@ -14,7 +14,7 @@ export interface NonConforming {
 export class ConformityRepository {
   constructor(private readonly database: Database) {}
 
-  /** Returns those that cannot be an Item, and those that have other BSON types than the service writes. Reads all items. */
+  /** Yields the items that are not valid, then those with other BSON types than the service writes. Reads all items. */
   async *findNonConforming(): AsyncGenerator<NonConforming> {
     const { collection } = this.database.models.items;
     const now = new Date();

@@ -1,14 +1,14 @@
 import type { Database } from './database.js';
 
 const PUBLIC_ID = 'item.publicId';
-/** Numbers that a lost primary has given out are given out again, and are then found to be taken: no need to wait. */
+/** Needs no majority: numbers that are issued twice because a primary was lost turn out to be taken. */
 const TAKE = { upsert: true, returnDocument: 'after', writeConcern: { w: 1 } } as const;
 
-/** The sequence of `publicId`s. Gaps are allowed, repeats are caught by the unique index. */
+/** The sequence of `publicId`s. Gaps are allowed. The unique index catches duplicates. */
 export class CounterRepository {
   constructor(private readonly database: Database) {}
 
-  /** Takes the next `count` numbers of the sequence; answers the first of them. */
+  /** Takes the next `count` numbers of the sequence and returns the first of them. */
   async takePublicIds(count: number): Promise<number> {
     const counter = await this.database.models.counters
       .findOneAndUpdate({ _id: PUBLIC_ID }, { $inc: { value: count } }, TAKE)
@@ -17,7 +17,7 @@ export class CounterRepository {
     return counter.value - count + 1;
   }
 
-  /** Raises the sequence to the highest number stored: after a restored backup or a lost primary it lags behind. */
+  /** Raises the sequence to the highest stored number. It may lag behind after a restored backup or a lost primary. */
   async raiseToHighestStored(): Promise<number> {
     const { items, counters } = this.database.models;
     const highest = await items.findOne({}, { publicId: 1 }).sort({ publicId: -1 }).lean();

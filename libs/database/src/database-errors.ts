@@ -2,8 +2,8 @@ import { mongo, MongooseError } from 'mongoose';
 import { DatabaseTimeout } from './deadline.js';
 
 /**
- * Server errors that say nothing about the operation itself: no primary, shutting down, interrupted,
- * the write concern not confirmed in time.
+ * Server errors that say nothing about the operation itself: no primary, a shutdown, an interruption, or a write
+ * concern that was not satisfied in time.
  * Source: MongoDB's error_codes.yml, categories RetriableError and InterruptionError.
  */
 const AWAY_CODES = new Set([
@@ -15,8 +15,8 @@ const BAD_VALUE = 2;
 const UNAUTHORIZED = 13;
 
 /**
- * Whether MongoDB was away, changing its primary or too slow, rather than refusing the operation.
- * A write that failed so may still have been done.
+ * Returns whether MongoDB was unavailable, electing a primary or too slow, rather than rejecting the operation.
+ * A write that fails with such an error may still have been applied.
  */
 export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof DatabaseTimeout) return true;
@@ -24,18 +24,18 @@ export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof mongo.MongoServerError) {
     return error instanceof mongo.MongoWriteConcernError || AWAY_CODES.has(Number(error.code));
   }
-  // What the driver throws without an answer of the server is about the way to it, unless the document is to
-  // blame. Mongoose's own plain error says that nothing is connected yet; its others are about documents too.
+  // An error that the driver throws without a response from the server is about the connection, unless an argument is
+  // invalid. Mongoose's base error means that there is no connection yet. Its subclasses are about documents.
   if (error instanceof mongo.MongoError) return !(error instanceof mongo.MongoInvalidArgumentError);
   return error instanceof MongooseError && error.name === 'MongooseError';
 }
 
-/** Whether a query was refused because the index that it was to be served by is not there. */
+/** Returns whether a query was rejected because the index in its hint does not exist. */
 export function isIndexMissing(error: unknown): boolean {
   return error instanceof mongo.MongoServerError && error.code === BAD_VALUE && error.message.includes('hint');
 }
 
-/** Whether MongoDB refused an operation because its user may not do it. */
+/** Returns whether MongoDB rejected an operation because the user is not authorized. */
 export function isNotAllowed(error: unknown): boolean {
   return error instanceof mongo.MongoServerError && error.code === UNAUTHORIZED;
 }
@@ -43,7 +43,7 @@ export function isNotAllowed(error: unknown): boolean {
 function isBulkAway(error: mongo.MongoBulkWriteError): boolean {
   if (error.result.getWriteConcernError() !== undefined) return true;
   const codes = [error.writeErrors].flat().map(({ code }) => code);
-  // Without errors of single documents it is the whole write that failed; without a code the server never answered.
+  // Without errors for single documents, the whole write failed. Without a code, the server never responded.
   return codes.length === 0
     ? error.code === undefined || AWAY_CODES.has(Number(error.code))
     : codes.some((code) => AWAY_CODES.has(code));

@@ -8,9 +8,9 @@ export interface DatabaseOptions {
   uri: string;
   /** How long an operation looks for a server before it fails. */
   serverSelectionMs: number;
-  /** How long an answer of the server may take before the connection is given up. */
+  /** How long the server may take to respond before the connection is closed. */
   socketMs: number;
-  /** Longest time of a read as a whole, see {@link Database.read}; none when absent. */
+  /** The time limit for a read as a whole, see {@link Database.read}. Unlimited if absent. */
   readMs?: number;
 }
 
@@ -23,19 +23,19 @@ const RETRY_MS = 500;
 const REPORT_EVERY_MS = 4000;
 const CLOSE_WITHIN_MS = 500;
 
-/** Reads at the same time: fewer than the driver has connections, so that none waits for one without a deadline. */
+/** How many reads run at a time. The driver has more connections, so no read waits for one past its deadline. */
 const READS_AT_ONCE = 64;
-/** The share of the time left after which MongoDB gives a query up, so that it says so in time. */
+/** The share of the remaining time after which MongoDB aborts a query, so that its error arrives in time. */
 const QUERY_SHARE = 0.9;
 
 /**
  * Checks the form of a `MONGODB_URI`.
  *
- * @throws ConfigError whose message does not hold the URI, which may hold a password
+ * @throws ConfigError whose message omits the URI, because that may contain a password
  */
 export function checkMongodbUri(uri: string): void {
   try {
-    // Reads the URI and does not connect.
+    // Parses the URI without connecting.
     new mongo.MongoClient(uri);
   } catch {
     throw new ConfigError(
@@ -44,7 +44,7 @@ export function checkMongodbUri(uri: string): void {
   }
 }
 
-/** One connection to MongoDB and the collections on it. */
+/** A connection to MongoDB, and its collections. */
 export class Database {
   readonly connection: Connection;
   readonly models: Models;
@@ -54,16 +54,16 @@ export class Database {
 
   constructor(private readonly options: DatabaseOptions) {
     this.connection = mongoose.createConnection();
-    // An operation before the first connect would wait for it for ever: it fails at once instead.
+    // Makes operations before the first connect fail at once, instead of waiting for it forever.
     this.connection.set('bufferCommands', false);
     this.models = createModels(this.connection);
-    // The driver reports through the operations; without a listener the process would end.
+    // Operations report their own errors. Without a listener, the process would crash.
     this.connection.on('error', () => undefined);
   }
 
   /**
-   * Keeps trying until MongoDB answers or the database is closed; `report` gets one line every few
-   * seconds. Each try is a new client: one whose first connect failed stays unusable for ever.
+   * Keeps trying to connect until MongoDB responds or the database is closed. Calls `report` with a line every few
+   * seconds. Each attempt uses a new client, because one whose first connect failed stays unusable.
    */
   async connect(report: (line: string) => void): Promise<void> {
     let reportAt = 0;
@@ -82,12 +82,12 @@ export class Database {
     }
   }
 
-  /** Whether MongoDB has answered at least once. */
+  /** Whether MongoDB has responded at least once. */
   get hasBeenSeen(): boolean {
     return this.seen;
   }
 
-  /** Whether MongoDB answers within `withinMs`. */
+  /** Returns whether MongoDB responds within `withinMs`. */
   async answers(withinMs: number): Promise<boolean> {
     if (!this.seen) return false;
     const ping = this.connection.db?.command({ ping: 1 });
@@ -98,25 +98,25 @@ export class Database {
   }
 
   /**
-   * Bounds a read by `readMs` or less, whatever the driver does meanwhile: its own limits add up over
-   * retries and a stopped server.
+   * Limits a read to `withinMs`, by default `readMs`. The limits of the driver are not enough: they add up over retries
+   * and while a server is unresponsive.
    *
-   * @throws DatabaseTimeout
+   * @throws DatabaseTimeout after that time
    */
   async read<T>(operation: PromiseLike<T>, withinMs = this.options.readMs): Promise<T> {
     return withinMs === undefined ? operation : within(operation, withinMs);
   }
 
   /**
-   * Returns all that a query of the driver finds. One that has not begun by the deadline never does; MongoDB stops working
-   * on the others a little earlier.
+   * Returns everything that a query of the driver finds. A query that has not started by the deadline never does.
+   * MongoDB aborts a running one shortly before the deadline.
    *
    * @param deadline in ms of `performance.now()`
-   * @param query gets the limits that it has to pass on to the driver
-   * @throws DatabaseTimeout, or the server's error of code 50; `isDatabaseAway` is true of both
+   * @param query receives the limits that it must pass to the driver
+   * @throws DatabaseTimeout, or the server error with code 50; `isDatabaseAway` returns true for both
    */
   async readAll<T>(deadline: number, query: (limits: QueryLimits) => mongo.AbstractCursor<T>): Promise<T[]> {
-    // Before the first connect the driver's own collections are not there.
+    // The native collections of the driver do not exist before the first connect.
     if (!this.seen) throw new DatabaseTimeout('not connected');
     const read = (): Promise<T[]> => query({ maxTimeMS: queryMs(deadline) }).toArray();
     const found = await before(deadline, this.reads.run(read, { deadline }));
@@ -124,7 +124,7 @@ export class Database {
     return found;
   }
 
-  /** Gives up connecting, or says goodbye to MongoDB if it listens. */
+  /** Stops connecting, or closes the connection. Does not wait long for an unresponsive server. */
   async close(): Promise<void> {
     this.closing.abort();
     await within(this.connection.close(), CLOSE_WITHIN_MS).catch(() => undefined);
@@ -136,7 +136,7 @@ export class Database {
       connectTimeoutMS: this.options.serverSelectionMs,
       socketTimeoutMS: this.options.socketMs,
       heartbeatFrequencyMS: 2000,
-      // Whatever the URI says: what was acknowledged has to be found.
+      // Overrides the URI, because reads must find every acknowledged write.
       readPreference: 'primary',
       retryReads: true,
       retryWrites: true,

@@ -1,19 +1,19 @@
-/** A read did not end in time: MongoDB is away or overloaded. */
+/** An operation did not finish in time: MongoDB is unavailable or overloaded. */
 export class DatabaseTimeout extends Error {
   override readonly name = 'DatabaseTimeout';
 }
 
 /**
- * Settles as the operation does, unless the deadline passes first.
+ * Settles like the operation, unless the deadline passes first.
  *
  * @param deadline in ms of `performance.now()`
- * @throws DatabaseTimeout at the deadline; the operation itself goes on
+ * @throws DatabaseTimeout at the deadline; the operation itself continues
  */
 export function before<T>(deadline: number, operation: PromiseLike<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(
       () => {
-        reject(new DatabaseTimeout('no answer in time'));
+        reject(new DatabaseTimeout('no response in time'));
       },
       Math.ceil(deadline - performance.now()),
     );

@@ -6,9 +6,9 @@ import { matching, type ItemFilter } from './list-query.js';
 import type { Page, Window } from './list-reader.js';
 import { RAW_ITEMS } from './projection.js';
 
-/** A user's newest favourites count, those of hidden and deleted items included. */
+/** Only this many of a user's newest favourites count, including those of hidden and deleted items. */
 const MAX_FAVOURITES = 5000;
-/** Favourites that are read together, and their items. */
+/** How many favourites, and their items, are read at a time. */
 const CHUNK = 500;
 
 const ORDER = { createdAt: -1, itemId: -1 } as const;
@@ -16,8 +16,8 @@ const POSITIONS = { projection: { _id: 0, itemId: 1, createdAt: 1 }, sort: ORDER
 const RAW_IDS = { projection: { _id: 1 }, raw: true } as const;
 
 /**
- * Matches favourites that have a position. Another service writes them, and may write one without a date or an ObjectId.
- * Ranges and not `$type`, for which MongoDB would read the documents.
+ * Matches favourites that have a position. Another service may write one without a date or an ObjectId. Uses ranges,
+ * because MongoDB would have to read the documents for `$type`.
  */
 const HAS_POSITION = { createdAt: { $lte: new Date(8.64e15) }, itemId: { $lte: new mongo.ObjectId('f'.repeat(24)) } };
 
@@ -46,9 +46,9 @@ export class FavouritesReader {
     for (let size = skip + limit + 1; room > 0 && found.size <= skip + limit; size = CHUNK) {
       const count = Math.min(size, CHUNK, room);
       const positions = await this.findPositions(userId, after, count, deadline);
-      // Of what comes before the page only the number counts.
+      // Items before the page are only counted.
       const options = found.size + count <= skip ? RAW_IDS : RAW_ITEMS;
-      // One whose position changes meanwhile may be read twice.
+      // A favourite whose position changes meanwhile may be read twice.
       for (const favourite of await this.findItems(positions, filter, options, deadline))
         found.set(idOf(favourite.item), favourite);
       after = positions.at(-1);
@@ -59,13 +59,13 @@ export class FavouritesReader {
     return { items: page.map(({ item }) => item), last: hasMore ? page.at(-1)?.position : undefined };
   }
 
-  /** Returns the position of an item among the user's favourites, or undefined when it is none of them. */
+  /** Returns the position of an item among the user's favourites, or undefined if it is not one of them. */
   async findPosition(userId: string, itemId: mongo.ObjectId, deadline: number): Promise<FavouritePosition | undefined> {
     const [found] = await this.find({ userId, ...HAS_POSITION, itemId }, 1, deadline);
     return found;
   }
 
-  /** How many favourites of the user come before a position, or are at it, as far as they count. */
+  /** Returns how many of the favourites that count are before a position or at it. */
   private async countUpTo(userId: string, { createdAt, itemId }: FavouritePosition, deadline: number): Promise<number> {
     const filter = { userId, $or: [{ createdAt: { $gt: createdAt } }, { createdAt, itemId: { $gte: itemId } }] };
     const stages = [{ $match: filter }, { $limit: MAX_FAVOURITES }, { $count: 'count' }];
@@ -76,7 +76,7 @@ export class FavouritesReader {
     return found?.count ?? 0;
   }
 
-  /** The favourites after a position, or the first ones: one range of the index after the other. */
+  /** Returns the favourites after a position, or the first ones. Reads the ranges of the index in order. */
   private async findPositions(
     userId: string,
     after: FavouritePosition | undefined,
@@ -104,7 +104,7 @@ export class FavouritesReader {
     );
   }
 
-  /** Those of the items that match, in the order of the positions. */
+  /** Returns the items that match the filter, in the order of their positions. */
   private async findItems(
     positions: readonly FavouritePosition[],
     filter: ItemFilter,

@@ -6,12 +6,12 @@ const at = (day: number, boostScore = 0): Place => ({
   createdAt: new Date(Date.UTC(2026, 0, day)),
 });
 
-describe('the place furthest back', () => {
+describe('furthestBack', () => {
   it.each<[string, Place, Place]>([
     ['is the older one', at(1), at(2)],
     ['is not boosted', at(9), at(1, 1)],
     ['is boosted less', at(9, 1), at(1, 2)],
-  ])('%s', (_, back, front) => {
+  ])('returns the place that %s', (_, back, front) => {
     expect([furthestBack([back, front]), furthestBack([front, back])]).toEqual([0, 1]);
   });
 
@@ -19,7 +19,7 @@ describe('the place furthest back', () => {
     ['are equal', at(1)],
     ['are not all known', undefined],
     ['are of other types', { ...at(1), createdAt: 'yesterday' } as unknown as Place],
-  ])('is the first where they %s', (_, other) => {
+  ])('returns the first place if the places %s', (_, other) => {
     expect([furthestBack([other, at(1)]), furthestBack([at(1), other])]).toEqual([0, 0]);
   });
 });

@@ -4,24 +4,23 @@ import { DURABLY, insertEach, type InsertFailure } from './insert-each.js';
 import type { ItemRecord } from './item-record.js';
 import type { CategoryRecord, TitleRecord } from './models.js';
 
-/** What items refer to by number. */
+/** The kinds of records that items refer to by number. */
 export type ReferenceKind = 'categories' | 'brands' | 'conditions';
 
-/** Where items keep a copy of a title; what search finds by it is to be derived anew. */
+/** Where items store a copy of a title. Unsetting `outdated` makes the backfill derive the search terms again. */
 const COPIES = {
   brands: { number: 'brandId', title: 'brandTitle', outdated: { searchVersion: 1 } },
   conditions: { number: 'conditionId', title: 'condition', outdated: undefined },
 } as const;
 
-const RENAMES_A_WRITE = 1000;
+const RENAMES_PER_WRITE = 1000;
 
-/** Loads what items refer to. */
+/** Imports the records that items refer to. */
 export class ImportRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Stores each of the rows under its number, new or in place of what is there; answers how many that has changed, and
-   * which were refused.
+   * Inserts or updates each row by its number. Returns how many records were changed, and which rows were rejected.
    */
   async upsert(
     kind: ReferenceKind,
@@ -40,8 +39,8 @@ export class ImportRepository {
   }
 
   /**
-   * Gives items of these brands or conditions the titles, and answers how many had others. Reads all items once: an index
-   * by brand would cost every create, for something that happens a few times a year.
+   * Updates the titles in items of these brands or conditions. Returns how many items were changed. Reads all items
+   * once: an index by brand would slow down every create for the sake of a rare operation.
    */
   async renameInItems(kind: 'brands' | 'conditions', titles: ReadonlyMap<number, string>): Promise<number> {
     const { collection } = this.database.models.items;
@@ -59,11 +58,11 @@ export class ImportRepository {
       { projection },
     );
     for await (const item of items) {
-      const right = titles.get(item[number] as number);
-      if (right === undefined || right === item[title]) continue;
-      const update = { $set: { [title]: right }, ...(outdated === undefined ? {} : { $unset: outdated }) };
+      const newTitle = titles.get(item[number] as number);
+      if (newTitle === undefined || newTitle === item[title]) continue;
+      const update = { $set: { [title]: newTitle }, ...(outdated === undefined ? {} : { $unset: outdated }) };
       renames.push({ updateOne: { filter: { _id: item._id, [number]: item[number] }, update, hint: { _id: 1 } } });
-      if (renames.length === RENAMES_A_WRITE) await write();
+      if (renames.length === RENAMES_PER_WRITE) await write();
     }
     await write();
     return renamed;

@@ -8,12 +8,12 @@ import { ItemRepository } from './item-repository.js';
 import type { ItemRecord } from './item-record.js';
 import { SchemaRepository } from './schema-repository.js';
 
-/** Far over what the largest body can become, and over what MongoDB takes. */
+/** Far more than the largest body can become, and more than MongoDB accepts. */
 const TOO_LARGE = 'x'.repeat(17 * 1024 * 1024);
 
 jest.setTimeout(60_000);
 
-describe('inserting many items', () => {
+describe('ItemRepository.insertMany', () => {
   let database: Database;
   let items: ItemRepository;
   beforeAll(async () => {
@@ -35,13 +35,13 @@ describe('inserting many items', () => {
   const summary = (failures: InsertFailure[]): [number, string | undefined][] =>
     failures.map(({ index, taken }): [number, string | undefined] => [index, taken]).sort(([a], [b]) => a - b);
 
-  it('stores all where nothing is wrong', async () => {
+  it('stores all items if all are valid', async () => {
     const records = good(100);
     expect(await items.insertMany(records)).toEqual([]);
     expect(await storedOf(records)).toEqual(records.map(() => true));
   });
 
-  it('takes an empty batch', async () => {
+  it('accepts an empty batch', async () => {
     expect(await items.insertMany([])).toEqual([]);
   });
 
@@ -52,8 +52,8 @@ describe('inserting many items', () => {
     ['nesting far over what the stack holds', () => record({ photos: [nested(50_000)] })],
     ['a NUL in a key', () => record({ photos: [{ 'a\0b': 1 }] })],
     ['more than 16 MiB', () => ({ ...record(), description: TOO_LARGE })],
-  ])('%s', (_what, bad) => {
-    it.each([0, 4, 9])('fails alone, at place %i of ten', async (place) => {
+  ])('an item with %s', (_what, bad) => {
+    it.each([0, 4, 9])('fails alone at index %i of ten', async (place) => {
       const records = good(10);
       records[place] = bad();
       const failures = await items.insertMany(records);
@@ -64,7 +64,7 @@ describe('inserting many items', () => {
     });
   });
 
-  it('fails each of several bad ones, and none beside them', async () => {
+  it('rejects each of several invalid items, and stores the others', async () => {
     const records = good(9);
     const [first] = good(1);
     if (first === undefined) throw new Error('no record');
@@ -84,7 +84,7 @@ describe('inserting many items', () => {
     expect(await storedOf([...records.slice(2, 5), ...records.slice(7, 8)])).toEqual([true, true, true, true]);
   });
 
-  it('tells a taken _id from a taken publicId, whatever the documents say', async () => {
+  it('distinguishes a taken _id from a taken publicId, whatever the documents contain', async () => {
     const name = ' index: _id_ dup key: { _id: 1 }';
     const [stored, other] = [record(), record()];
     await items.insertMany([stored, other]);
@@ -102,14 +102,14 @@ describe('inserting many items', () => {
     for (const { error } of failures) expect(error.message).toContain('E11000');
   });
 
-  it('stores the first of two with the same _id', async () => {
+  it('stores the first of two items with the same _id', async () => {
     const first = record({ name: 'The first' });
     const second = { ...record({ name: 'The second' }), _id: first._id };
     expect(summary(await items.insertMany([first, second]))).toEqual([[1, '_id']]);
     expect((await items.findStored([first._id.toHexString()]))[0]?.item?.name).toBe('The first');
   });
 
-  it('stores what a validator of the collection does not refuse', async () => {
+  it('stores the items that the validator of the collection accepts', async () => {
     const validate = (validator: object): Promise<unknown> =>
       Promise.resolve(database.connection.db?.command({ collMod: 'items', validator }));
     await validate({ name: { $ne: 'Refused' } });
@@ -122,17 +122,17 @@ describe('inserting many items', () => {
     expect(await storedOf(records)).toEqual([true, true, false, true, true]);
   });
 
-  it('stores more than fits into one message, a bad one among it', async () => {
+  it('stores more items than fit into one message, and rejects only an invalid one', async () => {
     const records = Array.from({ length: 8 }, () => ({ ...record(), description: 'x'.repeat(9_000_000) }));
     records[6] = record({ photos: [nested(200)] });
     const failures = await items.insertMany(records);
-    // What an earlier message has stored is found to be there.
+    // Items that an earlier message has stored are reported as taken.
     const failed = summary(failures).filter(([, taken]) => taken !== '_id');
     expect(failed).toEqual([[6, undefined]]);
     expect(await storedOf(records)).toEqual(records.map((_, index) => index !== 6));
   });
 
-  it.each([1, 3])('throws that MongoDB is away when %i writes are stored and not confirmed', async (count) => {
+  it.each([1, 3])('reports MongoDB as away if a batch of %i is stored but not acknowledged', async (count) => {
     const records = good(count);
     const writeConcern = { w: 3, wtimeoutMS: 50 };
     const { collection } = database.models.items;
@@ -143,7 +143,7 @@ describe('inserting many items', () => {
     expect(isDatabaseAway(error)).toBe(true);
   });
 
-  it('throws that MongoDB is away also when some of the unconfirmed were refused', async () => {
+  it('reports MongoDB as away even if some of an unacknowledged batch were rejected', async () => {
     const [stored, fresh] = [record(), record()];
     await items.insertMany([stored]);
     const { collection } = database.models.items;
@@ -153,7 +153,7 @@ describe('inserting many items', () => {
     expect(isDatabaseAway(error)).toBe(true);
   });
 
-  it('throws that MongoDB is away when there is no connection', async () => {
+  it('reports MongoDB as away if there is no connection', async () => {
     const closed = await openDatabase(freshEnvironment());
     await closed.close();
     const error: unknown = await new ItemRepository(closed).insertMany(good(3)).catch((thrown: unknown) => thrown);

@@ -1,10 +1,10 @@
 import { mongo } from 'mongoose';
 import { isDatabaseAway } from './database-errors.js';
 
-/** Stored means: a majority has it in its journal. Without an answer in time the outcome is unknown. */
+/** A write counts as stored once a majority has journaled it. Without a response in time, the outcome is unknown. */
 export const DURABLY = { writeConcern: { w: 'majority', journal: true, wtimeoutMS: 5000 } } as const;
 
-/** Why one record of a batch was not stored; `taken` names the unique value that another document has. */
+/** Why one record of a batch was not stored. `taken` names the unique field whose value another document has. */
 export interface InsertFailure {
   index: number;
   taken?: '_id' | 'publicId';
@@ -14,11 +14,11 @@ export interface InsertFailure {
 export const DUPLICATE_KEY = 11000;
 
 /**
- * Inserts every record that can be, whatever is wrong with its neighbours; answers why the others were
- * not. A record that cannot be written as BSON makes the driver or the server refuse the whole batch
- * with nothing stored: halving the batch finds it.
+ * Inserts every valid record of a batch, and returns why the others were not inserted. A record that cannot be written
+ * as BSON makes the driver or the server reject the whole batch, so the batch is halved until that record is alone.
+ * Records that an earlier message of a rejected batch has stored are returned with a taken `_id`.
  *
- * @throws an error of which `isDatabaseAway` is true when the outcome is unknown, for all of them
+ * @throws an error for which `isDatabaseAway` returns true if the outcome is unknown, for any of the records
  */
 export async function insertEach<Stored>(
   records: readonly Stored[],
@@ -49,7 +49,7 @@ function failuresOf(error: unknown): InsertFailure[] {
   }));
 }
 
-/** The server names the index in its message only. */
+/** The driver passes on only the message of the server, which names the index. */
 function takenIn(message: string): Pick<InsertFailure, 'taken'> {
   const [, field] = / index: (_id|publicId)_/.exec(message) ?? [];
   return field === '_id' || field === 'publicId' ? { taken: field } : {};

@@ -47,7 +47,7 @@ function stored(changes: object = {}): StoredItem {
   };
 }
 
-/** What the driver's reader and JSON.stringify make of the same document; the field that keeps it from being an item. */
+/** Returns the item that the driver and JSON.stringify produce, or the field that makes the document malformed. */
 function expected(document: object): unknown {
   try {
     const item = toItemWithoutUrl(mongo.BSON.deserialize(mongo.BSON.serialize(document)), NOW);
@@ -57,7 +57,7 @@ function expected(document: object): unknown {
   }
 }
 
-function answered(document: object): unknown {
+function serialized(document: object): unknown {
   try {
     return JSON.parse(itemJson(mongo.BSON.serialize(document), VIEW).toString());
   } catch (error) {
@@ -65,7 +65,7 @@ function answered(document: object): unknown {
   }
 }
 
-describe('the JSON of an item', () => {
+describe('itemJson', () => {
   const photo = { url: 'x', 'a "key"\\\n': { deep: [[], {}, [null, true, [1.5]]] }, '': '', 10: 'ten', 2: 'two' };
   it.each([
     ['as the worker stores it', {}],
@@ -84,15 +84,15 @@ describe('the JSON of an item', () => {
     ['a boost that ends now', { isBoosted: true, boostScore: 5, boostExpiresAt: NOW }],
     ['a boost without end', { isBoosted: true, boostScore: 5, boostExpiresAt: null }],
     ['times before 1970', { createdAt: new Date(-1), boostExpiresAt: new Date(-86_400_000) }],
-  ])('is what the driver would make of it: %s', (_what, changes) => {
+  ])('returns what the driver and JSON.stringify produce: %s', (_what, changes) => {
     const document = stored(changes);
-    expect(answered(document)).toEqual(expected(document));
-    expect(ItemSchema.safeParse(answered(document)).error).toBeUndefined();
+    expect(serialized(document)).toEqual(expected(document));
+    expect(ItemSchema.safeParse(serialized(document)).error).toBeUndefined();
   });
 
-  it('has no score of a boost that has ended', () => {
+  it('returns a lapsed boost as inactive, with a score of 0', () => {
     const ended = stored({ isBoosted: true, boostScore: 5, boostExpiresAt: NOW });
-    expect(answered(ended)).toMatchObject({ isBoosted: false, boostScore: 0, boostExpiresAt: NOW.toISOString() });
+    expect(serialized(ended)).toMatchObject({ isBoosted: false, boostScore: 0, boostExpiresAt: NOW.toISOString() });
   });
 
   it.each([
@@ -107,9 +107,9 @@ describe('the JSON of an item', () => {
     [{ updatedAt: mongo.Long.fromNumber(NOW.getTime()) }, { updatedAt: NOW.toISOString() }],
     [{ boostExpiresAt: NOW.getTime() }, { boostExpiresAt: NOW.toISOString() }],
     [{ sellerId: new mongo.ObjectId('0123456789abcdef01234567') }, { sellerId: '0123456789abcdef01234567' }],
-  ])('takes what other services write in another type: %j', (changes, item) => {
-    expect(answered(stored(changes))).toMatchObject(item);
-    expect(ItemSchema.safeParse(answered(stored(changes))).error).toBeUndefined();
+  ])('accepts other types that another service writes: %j', (changes, item) => {
+    expect(serialized(stored(changes))).toMatchObject(item);
+    expect(ItemSchema.safeParse(serialized(stored(changes))).error).toBeUndefined();
   });
 
   it.each([
@@ -131,34 +131,34 @@ describe('the JSON of an item', () => {
     ['images', null],
     ['photos', {}],
     ['id', '0123456789abcdef01234567'],
-  ])('is none when %s is %j', (field, value) => {
+  ])('rejects a document whose %s is %j', (field, value) => {
     const document = stored({ [field === 'id' ? '_id' : field]: value });
-    expect([answered(document), expected(document)]).toEqual([field, field]);
+    expect([serialized(document), expected(document)]).toEqual([field, field]);
   });
 
-  it('has its fields in the order of other answers', () => {
-    expect(Object.keys(answered(stored()) as object)).toEqual(Object.keys(expected(stored()) as object));
+  it('returns fields in the same order as the slower path', () => {
+    expect(Object.keys(serialized(stored()) as object)).toEqual(Object.keys(expected(stored()) as object));
   });
 
-  it('has null for what another service has unset, and is none where that must not be null', () => {
+  it('returns null for a nullable field that is missing, and rejects a document without any other field', () => {
     for (const { name, isNullable } of ITEM_FIELDS.filter((field) => field.name !== 'id')) {
       const rest = Object.fromEntries(Object.entries(stored()).filter(([other]) => other !== name));
-      expect(answered(rest)).toEqual(isNullable ? expected(stored({ [name]: null })) : name);
+      expect(serialized(rest)).toEqual(isNullable ? expected(stored({ [name]: null })) : name);
     }
   });
 
-  it('has U+FFFD for bytes that are no UTF-8', () => {
+  it('replaces invalid UTF-8 with U+FFFD', () => {
     const document = Buffer.from(mongo.BSON.serialize(stored({ name: 'Red ?? bike' })));
     document.fill(0xff, document.indexOf('??'), document.indexOf('??') + 2);
     expect(JSON.parse(itemJson(document, VIEW).toString())).toMatchObject({ name: 'Red \ufffd\ufffd bike' });
   });
 
-  it('has its fields in any order', () => {
+  it('accepts stored fields in any order', () => {
     const reversed = Object.fromEntries(Object.entries(stored()).reverse());
-    expect(answered(reversed)).toEqual(expected(stored()));
+    expect(serialized(reversed)).toEqual(expected(stored()));
   });
 
-  it('is the same in both ways of making it, whatever is stored', () => {
+  it('returns the same result as the slower path for random values', () => {
     const values = [
       ...[0, -1, 1.5, 2 ** 31, 2 ** 53, NaN, Infinity, true, false, null, undefined, '', 'text', 'available'],
       ...[NOW, new Date(NaN), new Date(8.64e15), '2026-11-21T12:00:00Z', [], ['a'], [1], [[{ a: null }]], {}, { a: 1 }],
@@ -173,11 +173,11 @@ describe('the JSON of an item', () => {
         values[random(values.length)],
       ]);
       const document = stored(Object.fromEntries(changes) as object);
-      expect({ changes, item: answered(document) }).toEqual({ changes, item: expected(document) });
+      expect({ changes, item: serialized(document) }).toEqual({ changes, item: expected(document) });
     }
   });
 
-  it('is one list for many, whatever their size, without those that are none', () => {
+  it('serializes a list of items of any size, without the malformed ones', () => {
     const documents = [
       stored({ stock: 'many' }),
       stored(),

@@ -5,21 +5,21 @@ import { JsonWriter } from './json-writer.js';
 import { MalformedItem, toItemWithoutUrl } from './plain-item.js';
 import { storedName } from './projection.js';
 
-/** An item as MongoDB sends it: BSON. */
+/** An item in BSON, as MongoDB sends it. */
 export type RawItem = Uint8Array;
 
-/** What an answered item depends on besides what is stored. */
+/** What the JSON of an item depends on besides the stored document. */
 export interface ItemView {
-  /** When boosts are looked at. */
+  /** The time at which boosts are evaluated. */
   now: Date;
-  /** What comes before the path in `url`. */
+  /** The part of `url` before the path. */
   siteUrl: string;
 }
 
 const { string, boolean, date, array, objectId, int32, int64, double } = BSON;
 const NUMBER = [int32, int64, double];
 
-/** The BSON types that the service itself writes; an item with another one takes the slower way of `plain-item`. */
+/** The BSON types that the service itself writes. An item with any other type takes the slower path of `plain-item`. */
 const TYPES: Record<FieldKind, readonly number[]> = {
   string: [string],
   number: NUMBER,
@@ -36,7 +36,7 @@ interface Field extends ItemField {
   storedName: Buffer;
   /** `"name":` */
   key: Buffer;
-  /** A bit for each BSON type that it may have. */
+  /** A bit mask of the BSON types that it may have. */
   types: number;
 }
 
@@ -59,17 +59,17 @@ const IS_BOOSTED = BY_STORED_NAME.get('isBoosted');
 const BOOST_EXPIRES_AT = BY_STORED_NAME.get('boostExpiresAt');
 const URL_KEY = Buffer.from('"url":');
 const [OPEN, CLOSE, COMMA, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x2c, 0x5b, 0x5d];
-/** MongoDB keeps `_id` in front: after the length of the document, its type and its name. */
+/** The offset of `_id`, which MongoDB stores first: after the length of the document, the type and the name. */
 const ID_AT = 4 + 1 + '_id\0'.length;
-/** Bytes that are no UTF-8 become U+FFFD. */
+/** Replaces invalid UTF-8 with U+FFFD instead of throwing an error. */
 const ANY_TEXT = { validation: { utf8: false } };
-/** Names, quotes and commas of an item, and its `url`. */
+/** Bytes for the names, quotes and commas of an item, and its `url`. */
 const OVERHEAD = 700;
 
 /**
- * Serializes a list of items: JSON in UTF-8.
+ * Serializes a list of items as JSON in UTF-8.
  *
- * @param onMalformed is called for each document that cannot be an Item; the list leaves it out
+ * @param onMalformed is called for each document that is not a valid Item; the list omits these
  */
 export function itemsJson(
   items: readonly RawItem[],
@@ -94,7 +94,7 @@ export function itemsJson(
 }
 
 /**
- * Serializes an item: JSON in UTF-8.
+ * Serializes an item as JSON in UTF-8.
  *
  * @throws {@link MalformedItem}
  */
@@ -104,7 +104,7 @@ export function itemJson(item: RawItem, view: ItemView): Buffer {
   return writer.toBytes();
 }
 
-/** The id of an item, in hexadecimal digits. */
+/** Returns the id of an item as hexadecimal digits. */
 export function idOf(item: RawItem): string {
   return asBuffer(item).toString('hex', ID_AT, ID_AT + 12);
 }
@@ -113,7 +113,7 @@ function asBuffer({ buffer, byteOffset, length }: RawItem): Buffer {
   return Buffer.from(buffer, byteOffset, length);
 }
 
-/** Writes straight from BSON where it can, without making objects first. */
+/** Writes an item directly from BSON where possible, without creating objects first. */
 function writeItem(writer: JsonWriter, item: RawItem, view: ItemView): void {
   const begin = writer.position;
   try {
@@ -127,7 +127,7 @@ function writeItem(writer: JsonWriter, item: RawItem, view: ItemView): void {
   }
 }
 
-/** @throws {@link NotPlain} when a field is missing or of another type than the service itself writes, or a boost has lapsed */
+/** @throws {@link NotPlain} if a field is missing, has a type that the service does not write, or a boost has lapsed */
 function writePlainItem(writer: JsonWriter, source: Buffer, { now, siteUrl }: ItemView): void {
   const seen = new Uint8Array(FIELDS.length);
   let expected = 0;
@@ -162,8 +162,8 @@ function writePlainItem(writer: JsonWriter, source: Buffer, { now, siteUrl }: It
 }
 
 /**
- * Returns the field with the name from `start` to `end`. Fields usually come in order, and comparing bytes with the expected
- * name is faster than looking a string up.
+ * Returns the field with the name from `start` to `end`. Fields usually come in order, and comparing bytes with the
+ * expected name is faster than looking up a string.
  */
 function fieldAt(source: Buffer, start: number, end: number, expected: number): Field | undefined {
   const field = FIELDS[expected];
@@ -177,7 +177,7 @@ function isAt(source: Buffer, start: number, end: number, name: Buffer): boolean
   return true;
 }
 
-/** @throws {@link NotPlain} when the value is of the right BSON type and yet none that the field may have */
+/** @throws {@link NotPlain} if the value has the right BSON type but is not allowed in the field */
 function requireAllowed({ kind, values, minimum = -Infinity }: Field, source: Buffer, type: number, at: number): void {
   if (kind === 'number' || kind === 'integer') {
     const value = numberAt(source, type, at);

@@ -15,28 +15,28 @@ import { mongoId } from './mongo-id.js';
 import { MalformedItem, readItem } from './plain-item.js';
 import { RAW_ITEMS } from './projection.js';
 
-/** Which part of a list is asked for: after a number of items, or after a cursor or the id of an item. */
+/** Which part of a list is requested: after a number of items, or after a cursor or the id of an item. */
 export type PageRequest = { limit: number } & ({ skip: number } | { after: string });
 
-/** A part of a list. Documents that cannot be an Item are among its items. */
+/** A part of a list. It may contain documents that are not valid Items. */
 export interface ItemPage {
   items: RawItem[];
-  /** The cursor of the last item; undefined when no item follows. */
+  /** The cursor of the last item; undefined if no item follows. */
   nextAfter: string | undefined;
 }
 
-/** An item that is stored for good, and the hash of the request that made it. */
+/** An item that a majority has stored, with the hash of the request that created it. */
 export interface StoredCreate {
   id: string;
   requestHash: string;
-  /** Undefined when another service has changed it into something that is no Item. */
+  /** Undefined if another service has changed the document so that it is not a valid Item. */
   item: ItemWithoutUrl | undefined;
 }
 
-/** Lists that may cost much, and are read at the same time: getById and first pages stay quick beside them. */
+/** How many expensive lists are read at the same time, so that getById and first pages stay fast. */
 const EXPENSIVE_AT_ONCE = 2;
 
-/** Reads and inserts items. All reads but those by id leave hidden items out. Deadlines are in ms of `performance.now()`. */
+/** Reads and inserts items. Only reads by id return hidden items. Deadlines are in ms of `performance.now()`. */
 export class ItemRepository {
   private readonly byId = new BatchLoader((ids, deadline) => this.findByIds(ids, deadline));
   private readonly lists: ListReader;
@@ -49,7 +49,7 @@ export class ItemRepository {
   }
 
   /**
-   * Returns one part of the list in its order, or undefined when `after` is no place in it.
+   * Returns one part of the list in list order, or undefined if `after` is not a position in it.
    *
    * @throws DatabaseTimeout at the deadline
    */
@@ -61,8 +61,8 @@ export class ItemRepository {
   }
 
   /**
-   * Returns one part of a user's favourites, the most recently favourited first, or undefined when `after` is no place
-   * among them.
+   * Returns one part of a user's favourites, the most recently favourited first, or undefined if `after` is not a
+   * position among them.
    *
    * @throws DatabaseTimeout at the deadline
    */
@@ -88,13 +88,13 @@ export class ItemRepository {
     return this.byId.load(id, deadline);
   }
 
-  /** Those of the ids that items have. */
+  /** Returns those of the ids that belong to items. */
   async findStoredIds(ids: readonly string[]): Promise<Set<string>> {
     const found = await this.database.models.items.find({ _id: { $in: ids.map(mongoId) } }, { _id: 1 }).lean();
     return new Set(found.map(({ _id }) => _id.toHexString()));
   }
 
-  /** Those of the items that are stored for good: a majority of the replica set has them. */
+  /** Returns those of the items that a majority of the replica set has stored. */
   async findStored(ids: readonly string[]): Promise<StoredCreate[]> {
     const found = this.database.models.items.find({ _id: { $in: ids.map(mongoId) } }).readConcern('majority');
     const now = new Date();
@@ -107,9 +107,9 @@ export class ItemRepository {
   }
 
   /**
-   * Stores new items durably, each whatever becomes of the others; returns which were not, and why.
+   * Stores new items durably, each independently of the others. Returns which were not stored, and why.
    *
-   * @throws an error of which `isDatabaseAway` is true when the outcome is unknown
+   * @throws an error for which `isDatabaseAway` returns true if the outcome is unknown
    */
   async insertMany(records: readonly ItemRecord[]): Promise<InsertFailure[]> {
     const { collection } = this.database.models.items;
@@ -122,7 +122,7 @@ export class ItemRepository {
     return result;
   }
 
-  /** Where the item stands in lists, whether or not it is shown in them. */
+  /** Returns the position of the item in list order, whether or not lists show it. */
   private async findListPosition(_id: mongo.ObjectId, deadline: number): Promise<ListPosition | undefined> {
     const { collection } = this.database.models.items;
     const options = { projection: POSITION_FIELDS, limit: 1 };

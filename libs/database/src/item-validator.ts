@@ -1,7 +1,7 @@
 import { ITEM_FIELDS, type FieldKind, type ItemField } from '@app/contracts';
 import { storedName } from './projection.js';
 
-/** The BSON type in which a field is to be written (https://www.mongodb.com/docs/manual/reference/operator/query/type/). */
+/** The BSON type of each kind of field (https://www.mongodb.com/docs/manual/reference/operator/query/type/). */
 const SCHEMAS: Record<FieldKind, Record<string, unknown>> = {
   string: { bsonType: 'string' },
   number: { bsonType: 'number' },
@@ -12,7 +12,7 @@ const SCHEMAS: Record<FieldKind, Record<string, unknown>> = {
   values: { bsonType: 'array' },
 };
 
-/** What MongoDB checks of each item that is written, by whomever: the fields of `ItemSchema` and their types. */
+/** What MongoDB checks whenever a service writes an item: the fields of `ItemSchema`, with their types and limits. */
 export const ITEM_VALIDATOR = {
   $jsonSchema: {
     bsonType: 'object',

@@ -3,10 +3,10 @@ import { isUtf8 } from 'node:buffer';
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const FIRST_PRINTABLE = 0x20;
-const LONGEST_NUMBER = 32;
-const FEW = 64;
+const MAX_NUMBER_LENGTH = 32;
+const MAX_LOOP_BYTES = 64;
 
-/** Writes JSON in UTF-8 into one buffer that grows. */
+/** Writes JSON in UTF-8 to a buffer that grows as needed. */
 export class JsonWriter {
   private buffer: Buffer;
   private length = 0;
@@ -15,12 +15,12 @@ export class JsonWriter {
     this.buffer = Buffer.allocUnsafe(size);
   }
 
-  /** What has been written. */
+  /** Returns everything that has been written. */
   toBytes(): Buffer {
     return this.buffer.subarray(0, this.length);
   }
 
-  /** Whether what was written since then is UTF-8: MongoDB does not check strings. */
+  /** Returns whether everything written since a position is valid UTF-8, which MongoDB does not check. */
   isUtf8Since(position: number): boolean {
     return isUtf8(this.buffer.subarray(position, this.length));
   }
@@ -29,7 +29,7 @@ export class JsonWriter {
     return this.length;
   }
 
-  /** Forgets what was written since then. */
+  /** Discards everything written since a position. */
   rewind(position: number): void {
     this.length = position;
   }
@@ -39,21 +39,21 @@ export class JsonWriter {
     this.buffer[this.length++] = byte;
   }
 
-  /** Copies bytes: one by one, which for a few is faster than a call of Node's. */
+  /** Copies bytes. For a few of them, a loop is faster than `TypedArray.prototype.set()`. */
   bytes(bytes: Uint8Array): void {
     this.makeRoom(bytes.length);
-    if (bytes.length > FEW) this.buffer.set(bytes, this.length);
+    if (bytes.length > MAX_LOOP_BYTES) this.buffer.set(bytes, this.length);
     else for (let at = 0; at < bytes.length; at++) this.buffer[this.length + at] = bytes[at] ?? 0;
     this.length += bytes.length;
   }
 
-  /** As JSON has it: what is not finite is null. */
+  /** Writes a number as `JSON.stringify` does: `null` if it is not finite. */
   number(value: number): void {
-    this.makeRoom(LONGEST_NUMBER);
+    this.makeRoom(MAX_NUMBER_LENGTH);
     this.length += this.buffer.write(Number.isFinite(value) ? String(value) : 'null', this.length, 'latin1');
   }
 
-  /** A string of which nothing has to be escaped, and all of which is ASCII. */
+  /** Writes an ASCII string that needs no escaping. */
   plainString(text: string): void {
     this.makeRoom(text.length + 2);
     this.buffer[this.length++] = QUOTE;
@@ -61,7 +61,7 @@ export class JsonWriter {
     this.buffer[this.length++] = QUOTE;
   }
 
-  /** A string that is there in UTF-8, from `start` to `end`. */
+  /** Writes the UTF-8 string from `start` to `end` of `source`. */
   string(source: Buffer, start: number, end: number): void {
     this.makeRoom(end - start + 2);
     const { buffer } = this;

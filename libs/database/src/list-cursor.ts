@@ -4,17 +4,17 @@ import type { mongo } from 'mongoose';
 import type { ListPosition } from './list-query.js';
 import { mongoId } from './mongo-id.js';
 
-/** An item's place among a user's favourites. */
+/** An item's position among a user's favourites. */
 export interface FavouritePosition {
   itemId: mongo.ObjectId;
   createdAt: Date;
 }
 
-/** How a kind of list writes a position into its cursors, and reads it again. */
+/** Converts the positions of one kind of list to the values of a cursor and back. */
 export interface CursorKind<Position> {
   name: string;
   toValues: (position: Position) => unknown[];
-  /** Returns undefined when the values are none of a position. */
+  /** Returns undefined if the values do not form a position. */
   fromValues: (values: unknown[]) => Position | undefined;
 }
 
@@ -38,18 +38,18 @@ export const FAVOURITES_CURSOR: CursorKind<FavouritePosition> = {
       : undefined,
 };
 
-/** The form of cursors; one of another version is refused. */
+/** The version of the cursor format. Cursors of other versions are rejected. */
 const VERSION = 1;
 const CHECKSUM_BYTES = 6;
 const MAX_LENGTH = 200;
 
-/** Returns a cursor: a position, its kind and a checksum in base64url. It is no secret and needs no signature. */
+/** Returns a cursor: a position, its kind and a checksum in base64url. Not signed: a position is no secret. */
 export function encodeCursor<Position>({ name, toValues }: CursorKind<Position>, position: Position): string {
   const payload = Buffer.from(JSON.stringify([VERSION, name, ...toValues(position)]));
   return Buffer.concat([checksum(payload), payload]).toString('base64url');
 }
 
-/** Returns the position of a cursor, or undefined when the text is no cursor of this kind, exactly as it was sent. */
+/** Returns the position of a cursor, or undefined if the text is not a cursor of this kind, exactly as it was sent. */
 export function decodeCursor<Position>(kind: CursorKind<Position>, cursor: string): Position | undefined {
   const bytes = Buffer.from(cursor.slice(0, MAX_LENGTH), 'base64url');
   const payload = bytes.subarray(CHECKSUM_BYTES);
@@ -59,7 +59,7 @@ export function decodeCursor<Position>(kind: CursorKind<Position>, cursor: strin
   return version === VERSION && name === kind.name ? kind.fromValues(values) : undefined;
 }
 
-/** Anyone can make a checksum. */
+/** Returns no values for invalid JSON, because anyone can compute a valid checksum. */
 function parse(payload: Buffer): unknown[] {
   try {
     return [JSON.parse(payload.toString())].flat() as unknown[];
@@ -76,7 +76,7 @@ function isNumber(value: unknown): value is number {
   return Number.isFinite(value);
 }
 
-/** Milliseconds since 1970 that a Date can hold. */
+/** Returns whether a value is a time in milliseconds that a Date can hold. */
 function isTime(value: unknown): value is number {
   return isNumber(value) && !Number.isNaN(new Date(value).getTime());
 }

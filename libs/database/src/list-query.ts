@@ -5,31 +5,31 @@ import { LIST_INDEXES, type LIST_ORDER } from './models.js';
 
 export type Filter = mongo.Filter<mongo.Document>;
 
-/** Which items a list holds; what is absent does not restrict it. */
+/** Which items a list contains. An absent field does not restrict it. */
 export interface ItemFilter {
   status?: ItemStatus | undefined;
   categoryId?: number | undefined;
-  /** Search terms, each of which an item must have; empty = no search. */
+  /** Search terms, all of which an item must have. An empty list means no search. */
   terms?: string[] | undefined;
 }
 
-/** An item's place in the order of lists. */
+/** An item's position in list order. */
 export type ListPosition = Pick<ItemRecord, keyof typeof LIST_ORDER>;
 
 export const POSITION_FIELDS = { _id: 0, isBoosted: 1, boostScore: 1, createdAt: 1, publicId: 1 } as const;
 
-/** A list as one index holds it; some of its items may have to be left out when they are looked at. */
+/** A list that one index provides. Some of its items may have to be filtered out after they are fetched. */
 export interface IndexedList {
   hint: (typeof LIST_INDEXES)[keyof typeof LIST_INDEXES];
   filter: Filter;
-  /** Parts of the index, each in the order of lists, which MongoDB merges by their keys; one part when absent. */
+  /** Parts of the index, each in list order, which MongoDB merges by their keys. A single part if absent. */
   parts?: readonly Filter[];
 }
 
-/** In the index of categories the status comes before the order. */
+/** In the category index, the status precedes the order fields. */
 const EACH_STATUS = ITEM_STATUSES.map((status) => ({ status }));
 
-/** Returns every way to read the list: by a search term, by the category or else by the status. */
+/** Returns every way to read the list: by each search term, and by the category or, without one, by the status. */
 export function listsToReadFrom({ status, categoryId, terms = [] }: ItemFilter): [IndexedList, ...IndexedList[]] {
   const shown = { isVisible: true };
   const lists: IndexedList[] = terms.map((term) => ({
@@ -46,8 +46,8 @@ export function listsToReadFrom({ status, categoryId, terms = [] }: ItemFilter):
 }
 
 /**
- * Returns the condition of a list that is read from one of its indexes, after a position or as a whole. What the index does
- * not tell is looked up in each document.
+ * Returns the filter for a list that is read from one of its indexes, after a position or from the start. Conditions
+ * that the index does not cover are checked on each document.
  */
 export function listFilter(
   { filter, parts = [{}] }: IndexedList,
@@ -60,17 +60,17 @@ export function listFilter(
     $or: parts.flatMap((part) => ranges.map((range) => ({ ...filter, ...part, ...range }))),
     ...(categoryId !== undefined && !('categoryId' in filter) ? { categoryId } : {}),
     ...(status !== undefined && !('status' in filter) ? { status } : {}),
-    // Said in a way that no index serves: for `$all` MongoDB would try each term's range, and keep any of them.
+    // Written so that no index can serve it. With `$all`, MongoDB would try the range of each term and may choose any.
     ...(others.length > 0 ? { $nor: others.map((term) => ({ searchTerms: { $ne: term } })) } : {}),
   };
 }
 
-/** Returns the condition of a list, for a query that finds its items otherwise. */
+/** Returns the filter of a list, for a query that finds its items in another way. */
 export function matching(filter: ItemFilter): Filter {
   return listFilter(listsToReadFrom(filter)[0], filter);
 }
 
-/** Returns a range for each field of the order: the items that are equal in the fields before it, and less in this one. */
+/** Returns a range for each field of the order: the items equal in the preceding fields and less in this one. */
 function rangesAfter({ isBoosted, boostScore, createdAt, publicId }: ListPosition): Filter[] {
   return [
     { isBoosted, boostScore, createdAt, publicId: { $lt: publicId } },
@@ -80,7 +80,7 @@ function rangesAfter({ isBoosted, boostScore, createdAt, publicId }: ListPositio
   ];
 }
 
-/** Returns a position after which this one comes next. */
+/** Returns a position that this one directly follows. */
 export function justBefore(position: ListPosition): ListPosition {
   return { ...position, publicId: position.publicId + 1 };
 }

@@ -22,7 +22,7 @@ const FILTERS: ItemFilter[] = [
   { status: 'available', categoryId: 1 },
   { terms: ['bike'] },
 ];
-/** Pages near the beginning, far into the list, and beyond its end. */
+/** Pages near the start of the list, far into it, and past its end. */
 const SKIPS = [0, 5, 499, 500, 690, 1101, 3000];
 
 jest.setTimeout(120_000);
@@ -35,7 +35,7 @@ function numbered(n: number): ItemRecord {
     searchTerms: n % 10 === 0 ? ['car'] : ['bike'],
     isBoosted,
     boostScore: isBoosted ? n % 7 : 0,
-    // Several of each moment.
+    // Several items share each timestamp.
     createdAt: new Date(Date.UTC(2026, 0, 1) + Math.floor(n / 3) * 1000),
     isVisible: n % 25 !== 3,
     status: n % 9 === 0 ? 'sold' : 'available',
@@ -43,7 +43,7 @@ function numbered(n: number): ItemRecord {
   });
 }
 
-describe('pages of a list', () => {
+describe('ItemRepository.findPage', () => {
   let database: Database;
   let items: ItemRepository;
   let newQueries: () => Promise<ProfiledQuery[]>;
@@ -80,7 +80,7 @@ describe('pages of a list', () => {
     };
   };
 
-  it.each(FILTERS)('hold what comes after so many items: %j', async (filter) => {
+  it.each(FILTERS)('returns the page after a number of items: %j', async (filter) => {
     const list = listOf(filter);
     for (const skip of SKIPS) {
       const { ids, nextAfter } = await find(filter, { skip });
@@ -89,7 +89,7 @@ describe('pages of a list', () => {
     }
   });
 
-  it.each(FILTERS)('hold what comes after a cursor or an item, up to the end: %j', async (filter) => {
+  it.each(FILTERS)('continues after a cursor or an item until the end of the list: %j', async (filter) => {
     const list = listOf(filter);
     for (const byId of [false, true]) {
       let page = await find(filter, { skip: 0 });
@@ -102,7 +102,7 @@ describe('pages of a list', () => {
     }
   });
 
-  it.each(FILTERS)('cost the documents of the page and no others: %j', async (filter) => {
+  it.each(FILTERS)('reads only the documents of the page: %j', async (filter) => {
     const [, last = ''] = [listOf(filter), listOf(filter)[900]];
     const far = await costOf(() => find(filter, { skip: 900 }));
     expect(far.documents).toBeLessThanOrEqual(LIMIT + 2);

@@ -18,33 +18,33 @@ import { LIST_ORDER } from './models.js';
 import { toNumber } from './plain-item.js';
 import { RAW_ITEMS } from './projection.js';
 
-/** Which part of a list is asked for: after a number of items, or after a position. */
+/** Which part of a list is requested: after a number of items, or after a position. */
 export type Window<Position> = { limit: number } & ({ skip: number } | { after: Position });
 
-/** A part of a list. Documents that cannot be an Item are among its items. */
+/** A part of a list. It may contain documents that are not valid Items. */
 export interface Page<Position> {
   items: RawItem[];
-  /** The position of the last item; undefined when no item follows. */
+  /** The position of the last item; undefined if no item follows. */
   last: Position | undefined;
 }
 
-/** From so many items on it may cost much to skip them: by their keys alone where the index tells the list, else by looking at each. */
+/** Skipping this many items may be expensive. Each costs a key or, if the index lacks a condition, a document. */
 const MANY_TO_SKIP = 500;
 
-/** Up to how many items are counted to find out which of several conditions the fewest of them fulfil. */
-const COUNTED = 10_000;
-/** Such a count may be old: it decides where a list is read from, never what is in it. */
-const COUNTS_REMEMBERED = { forMs: 60_000, count: 10_000 };
+/** How many items are counted at most to find the rarest of several conditions. */
+const MAX_COUNTED = 10_000;
+/** Cached values may be out of date: they decide only which index a list is read from, never what it contains. */
+const CACHE_OPTIONS = { forMs: 60_000, count: 10_000 };
 
-/** Whether a part of a list may cost much: several conditions that may rarely meet, or many items before it. */
+/** Returns whether a part of a list may be expensive: few items may meet several conditions, or many are skipped. */
 export function isExpensive(filter: ItemFilter, window: Window<ListPosition>): boolean {
   return listsToReadFrom(filter).length > 1 || ('skip' in window && window.skip >= MANY_TO_SKIP);
 }
 
-/** Reads lists of items, each from an index and in its order. Deadlines are in ms of `performance.now()`. */
+/** Reads lists of items in the order of an index. Deadlines are in ms of `performance.now()`. */
 export class ListReader {
-  private readonly counts = new TtlCache<string, number>(COUNTS_REMEMBERED);
-  private readonly places = new TtlCache<string, Place>(COUNTS_REMEMBERED);
+  private readonly counts = new TtlCache<string, number>(CACHE_OPTIONS);
+  private readonly places = new TtlCache<string, Place>(CACHE_OPTIONS);
 
   constructor(private readonly database: Database) {}
 
@@ -56,22 +56,22 @@ export class ListReader {
     const query = listFilter(list, filter, after);
     const read = (count: number): Promise<RawItem[]> =>
       this.find(list.hint, query, { ...RAW_ITEMS, skip, limit: count }, deadline);
-    // One more, to know whether any follows.
+    // Reads one more item to find out whether any follow.
     const found = await read(limit + 1);
     const items = found.slice(0, limit);
     return { items, last: found.length > limit ? await endOf(items, read) : undefined };
   }
 
-  /** Of the lists that one can be read from, that which the fewest items are in. */
+  /** Returns the list with the fewest items or, if several are too long to count, the sparsest of them. */
   private async shortest(lists: [IndexedList, ...IndexedList[]], deadline: number): Promise<IndexedList> {
-    // By name: the order of the words in a search makes no difference.
+    // Sorted by name, so that the order of the words in a search makes no difference.
     const [first, ...others] = lists.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
     if (others.length === 0) return first;
     const counts = await Promise.all(lists.map((list) => this.countOf(list, deadline)));
     const least = Math.min(...counts);
     const shortest = lists.filter((_, index) => counts[index] === least);
-    const isTold = shortest.length === 1 || least < COUNTED;
-    const places = isTold ? [] : await Promise.all(shortest.map((list) => this.lastCounted(list, deadline)));
+    const isDecided = shortest.length === 1 || least < MAX_COUNTED;
+    const places = isDecided ? [] : await Promise.all(shortest.map((list) => this.lastCounted(list, deadline)));
     return shortest[furthestBack(places)] ?? first;
   }
 
@@ -79,7 +79,7 @@ export class ListReader {
     const remembered = this.counts.get(nameOf(list));
     if (remembered !== undefined) return remembered;
     const { collection } = this.database.models.items;
-    const stages = [{ $match: listFilter(list, {}) }, { $limit: COUNTED }, { $count: 'count' }];
+    const stages = [{ $match: listFilter(list, {}) }, { $limit: MAX_COUNTED }, { $count: 'count' }];
     const [found] = await this.hinted(
       list.hint,
       (options) => collection.aggregate<{ count: number }>(stages, options),
@@ -90,17 +90,17 @@ export class ListReader {
     return count;
   }
 
-  /** Where the last item stands that is counted, by keys alone: the rarer what the items fulfil, the further back. */
+  /** Returns the position of the last counted item, from keys alone. It is further back if the condition is rarer. */
   private async lastCounted(list: IndexedList, deadline: number): Promise<Place> {
     const remembered = this.places.get(nameOf(list));
     if (remembered !== undefined) return remembered;
-    const options = { projection: POSITION_FIELDS, skip: COUNTED - 1, limit: 1 };
+    const options = { projection: POSITION_FIELDS, skip: MAX_COUNTED - 1, limit: 1 };
     const [place] = await this.find<ListPosition>(list.hint, listFilter(list, {}), options, deadline);
     if (place !== undefined) this.places.set(nameOf(list), place);
     return place;
   }
 
-  /** Finds documents in the order of lists. */
+  /** Finds documents in list order. */
   private async find<Found = RawItem>(
     hint: IndexedList['hint'],
     filter: Filter,
@@ -108,15 +108,15 @@ export class ListReader {
     deadline: number,
   ): Promise<Found[]> {
     const { collection } = this.database.models.items;
-    const inOneAnswer = { ...options, sort: LIST_ORDER, batchSize: options.limit };
+    const inOneBatch = { ...options, sort: LIST_ORDER, batchSize: options.limit };
     return this.hinted<Found>(
       hint,
-      (more) => collection.find<Found & mongo.Document>(filter, { ...inOneAnswer, ...more }),
+      (more) => collection.find<Found & mongo.Document>(filter, { ...inOneBatch, ...more }),
       deadline,
     );
   }
 
-  /** Reads from this index or, while it is missing, from whatever there is. */
+  /** Reads from this index or, while it is missing, lets MongoDB choose. */
   private async hinted<Found>(
     hint: IndexedList['hint'],
     query: (options: QueryLimits & { hint?: IndexedList['hint'] }) => mongo.AbstractCursor<Found>,
@@ -131,7 +131,7 @@ export class ListReader {
   }
 }
 
-/** The position after which the next page begins. Documents of other services may have none, and are no Items. */
+/** Returns the position after which the next page starts. Documents that other services wrote may have no position. */
 async function endOf(
   items: readonly RawItem[],
   readFromStart: (count: number) => Promise<RawItem[]>,
@@ -150,7 +150,7 @@ function positionsOf(items: readonly RawItem[]): ListPosition[] {
   return items.flatMap((item) => toPosition(mongo.BSON.deserialize(item)) ?? []);
 }
 
-/** The position of a document, or undefined when another service has written one that is none. */
+/** Returns the position of a document, or undefined if another service has written values that do not form one. */
 function toPosition({ isBoosted, createdAt, ...numbers }: mongo.Document): ListPosition | undefined {
   const [boostScore, publicId] = [numbers['boostScore'], numbers['publicId']].map(toNumber);
   const isPlaced = typeof isBoosted === 'boolean' && createdAt instanceof Date && !Number.isNaN(createdAt.getTime());

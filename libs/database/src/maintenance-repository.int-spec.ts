@@ -9,7 +9,7 @@ import { SchemaRepository } from './schema-repository.js';
 const NOW = new Date('2026-11-01T00:00:00Z');
 const BATCH = 500;
 
-describe('the maintenance of items', () => {
+describe('MaintenanceRepository', () => {
   let database: Database;
   let maintenance: MaintenanceRepository;
   beforeEach(async () => {
@@ -29,7 +29,7 @@ describe('the maintenance of items', () => {
       ({ publicId }) => publicId,
     );
 
-  it('ends lapsed boosts in batches of at most 500, the oldest first', async () => {
+  it('clears lapsed boosts in batches of at most 500, the oldest first', async () => {
     const lapsed = Array.from({ length: 2 * BATCH + 100 }, (_, index) => boosted((index * 7919) % 100_000));
     const active = [boosted(-1), boosted(0, { boostExpiresAt: null })];
     await store(database, ...lapsed, ...active);
@@ -47,7 +47,7 @@ describe('the maintenance of items', () => {
     expect(await items.countDocuments({ isBoosted: false, boostScore: 0 })).toBe(lapsed.length);
   });
 
-  it('derives search terms anew where another service changes a text meanwhile', async () => {
+  it('marks an item as stale again if another service changes its texts meanwhile', async () => {
     const [renamed, branded, same, deleted] = await store(database, record(), record(), record(), record());
     const { items } = database.models;
     await items.updateMany({}, { $unset: { searchTerms: 1, searchVersion: 1 } });
@@ -70,22 +70,22 @@ describe('the maintenance of items', () => {
     expect(await items.findById(same._id).lean()).toMatchObject(fields);
   });
 
-  it('leaves a boost that another service extends meanwhile', async () => {
+  it('keeps a boost that another service extends meanwhile', async () => {
     const [extended, ended] = await store(database, boosted(2), boosted(1));
     const { items } = database.models;
-    const find = jest
+    const updateMany = jest
       .spyOn(items, 'updateMany')
       .mockImplementationOnce(((...args: Parameters<typeof items.updateMany>) =>
         items
           .updateOne({ _id: extended._id }, { $set: { boostExpiresAt: new Date(NOW.getTime() + 1) } })
           .then(() => items.updateMany(...args))) as never);
     expect(await maintenance.clearLapsedBoosts(NOW)).toBe(1);
-    find.mockRestore();
+    updateMany.mockRestore();
     expect(await stillBoosted()).toEqual([extended.publicId]);
     expect(ended.publicId).toBeDefined();
   });
 
-  it('asks an index only where no boost has lapsed', async () => {
+  it('reads no keys or documents if no boost has lapsed', async () => {
     await store(database, ...Array.from({ length: 20 }, () => boosted(-1)), record());
     const newQueries = await profile(database);
     expect(await maintenance.clearLapsedBoosts(NOW)).toBe(0);
@@ -94,7 +94,7 @@ describe('the maintenance of items', () => {
     ]);
   });
 
-  it('finds stale items by the index, those without search terms first, and no more than are asked for', async () => {
+  it('finds stale items from the index, those without search terms first, up to a limit', async () => {
     const at = (hour: number): Partial<ItemRecord> => ({ createdAt: new Date(NOW.getTime() - hour * 3_600_000) });
     const [older, newer, , unset] = await store(
       database,

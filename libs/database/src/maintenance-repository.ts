@@ -4,22 +4,22 @@ import type { Database } from './database.js';
 import type { ItemRecord } from './item-record.js';
 import { mongoId } from './mongo-id.js';
 
-/** What search terms are derived from. */
+/** The fields that search terms are derived from. */
 export type SearchSource = Pick<ItemRecord, 'name' | 'description' | 'brandTitle'>;
 
-/** An item whose search terms are missing or were made by older rules. */
+/** An item whose search terms are missing or come from older rules. */
 export type StaleItem = SearchSource & { _id: Types.ObjectId; searchVersion?: number };
 
-/** Items of a batch, and bytes of their texts. */
+/** A batch ends at this many items, or once it has this many bytes. */
 const BATCH = { items: 500, bytes: 8_388_608 };
 
 const SEARCH_FIELDS = { name: 1, description: 1, brandTitle: 1, searchVersion: 1 } as const;
 
-/** What the maintenance job and `setup` bring up to date in stored items. */
+/** Updates stored items for the maintenance job and for `setup`. */
 export class MaintenanceRepository {
   constructor(private readonly database: Database) {}
 
-  /** Ends the boosts whose time is over, the oldest first, in batches; returns how many there were. */
+  /** Clears lapsed boosts in batches, the oldest first. Returns how many it cleared. */
   async clearLapsedBoosts(now: Date): Promise<number> {
     const { items } = this.database.models;
     const lapsed = { isBoosted: true, boostExpiresAt: { $lte: now } };
@@ -35,8 +35,8 @@ export class MaintenanceRepository {
   }
 
   /**
-   * The items created before `createdBefore` whose search terms are missing or of an older version, in batches, those
-   * without any first; at most `limit` items, 0 for all.
+   * Yields batches of items created before `createdBefore` whose search terms are missing or of an older version. Items
+   * without search terms come first. Yields at most `limit` items, or all if it is 0.
    */
   findStale(searchVersion: number, createdBefore: Date, limit = 0): AsyncGenerator<StaleItem[]> {
     return this.findBatches(
@@ -45,22 +45,22 @@ export class MaintenanceRepository {
     );
   }
 
-  /** Those of the items that have no search terms, in batches. */
+  /** Yields batches of those of the items that have no search terms. */
   findUnindexed(ids: readonly string[]): AsyncGenerator<StaleItem[]> {
     return this.findBatches({ _id: { $in: ids.map(mongoId) }, searchVersion: null });
   }
 
   /**
-   * Stores new search terms; returns how many items are up to date then. An item whose texts have changed meanwhile is
-   * marked as stale again.
+   * Stores new search terms. Returns how many of the items are up to date afterwards. An item whose texts have changed
+   * meanwhile is marked as stale again.
    */
   async updateSearchFields(
     updates: { item: StaleItem; fields: Pick<ItemRecord, 'searchTerms' | 'searchVersion'> }[],
   ): Promise<number> {
     const { collection } = this.database.models.items;
     const _id = { $in: updates.map(({ item }) => item._id) };
-    // A filter by `_id` alone needs no query planning, which was a third of an update's cost. `updateMany`, because MongoDB
-    // records the outcome of each `updateOne`, which can be retried.
+    // A filter by `_id` alone needs no query planning. `updateMany` avoids the record that MongoDB keeps of each
+    // retryable `updateOne`.
     const operations = updates.map(({ item, fields }) => ({
       updateMany: { filter: { _id: item._id }, update: { $set: fields } },
     }));
@@ -87,7 +87,7 @@ export class MaintenanceRepository {
   }
 }
 
-/** Whether two items have the same texts. */
+/** Returns whether two items have the same texts. */
 function isSame(one: SearchSource, other: SearchSource | undefined): boolean {
   return isDeepStrictEqual(textsOf(one), other && textsOf(other));
 }

@@ -1,7 +1,7 @@
 import { Schema, type Connection, type Types } from 'mongoose';
 import type { ItemRecord } from './item-record.js';
 
-/** A user's favourite; another service writes them. */
+/** A user's favourite. Another service writes these records. */
 export interface FavouriteRecord {
   userId: string;
   itemId: Types.ObjectId;
@@ -31,15 +31,15 @@ export interface SecretRecord {
 }
 
 /**
- * The order of every list: boosted items first, by score, then the newest. `publicId` is unique,
- * which makes the order total.
+ * The order of every list: boosted items first, by score, then the newest. `publicId` is unique, which makes the order
+ * total.
  */
 export const LIST_ORDER = { isBoosted: -1, boostScore: -1, createdAt: -1, publicId: -1 } as const;
 
 /**
- * What lists are read from. `isVisible`, although they hold visible items only, lets MongoDB count and skip by keys alone:
- * what is only the condition of a partial index it looks up in each document. The index of search has no status: another
- * service that changes one would rewrite each of the item's keys.
+ * The indexes that lists are read from. They contain visible items only, but include `isVisible` so that MongoDB can
+ * count and skip by keys alone. Otherwise it would check the partial filter on each document. The search index does not
+ * include the status, because a status change would then rewrite every key of the item.
  */
 export const LIST_INDEXES = {
   all: { isVisible: 1, ...LIST_ORDER },
@@ -48,7 +48,7 @@ export const LIST_INDEXES = {
   search: { searchTerms: 1, isVisible: 1, ...LIST_ORDER },
 } as const;
 
-/** Names of indexes that earlier versions made and nothing reads any more. */
+/** Names of indexes that earlier versions created and that are no longer used. */
 export const FORMER_ITEM_INDEXES = [
   'slug_1',
   ...['status_1', 'categoryId_1_status_1', 'searchTerms_1', 'searchTerms_1_isVisible_1_status_1'].map(
@@ -59,19 +59,19 @@ export const FORMER_ITEM_INDEXES = [
 const options = { versionKey: false, autoIndex: false, autoCreate: false, minimize: false } as const;
 const required = true;
 
-/** `ItemSchema` declares its fields, and the validator of the collection checks them. */
+/** Has no fields, because `ItemSchema` declares them and the validator of the collection checks them. */
 const itemSchema = new Schema<ItemRecord>({}, { ...options, strict: false, collection: 'items' });
 
 itemSchema.index({ publicId: 1 }, { unique: true });
-// Lists never show a hidden item, so their indexes hold none: every key they read is an answer.
+// Lists never show hidden items, so their indexes omit them: every key that a list reads is a result.
 const shown = { partialFilterExpression: { isVisible: true } };
 itemSchema.index(LIST_INDEXES.all, shown);
 itemSchema.index(LIST_INDEXES.status, shown);
 itemSchema.index(LIST_INDEXES.category, shown);
-// One item changes some 45 pages, each of which is written out whole: a quarter of MongoDB's default of 16 KB.
+// A new item changes a page for each of its terms, and MongoDB writes whole pages. Their default size is 16 KB.
 const smallPages = { storageEngine: { wiredTiger: { configString: 'leaf_page_max=4KB' } } };
 itemSchema.index(LIST_INDEXES.search, { ...shown, ...smallPages });
-// For the maintenance job: boosts that have ended, and items whose search terms are to be derived, anew or at all.
+// For the maintenance job: lapsed boosts, and items whose search terms are missing or out of date.
 itemSchema.index({ boostExpiresAt: 1 }, { partialFilterExpression: { isBoosted: true } });
 itemSchema.index({ searchVersion: 1, createdAt: 1 });
 
@@ -105,10 +105,10 @@ const secretSchema = new Schema<SecretRecord>(
   { ...options, collection: 'secrets' },
 );
 
-/** Every collection of the service, on one connection. */
+/** All collections of the service on one connection. */
 export type Models = ReturnType<typeof createModels>;
 
-// The type is inferred: mongoose's own Model type does not describe what its `model()` returns.
+// The return type is inferred, because the Model type of mongoose does not describe what `model()` returns.
 // eslint-disable-next-line @typescript-eslint/explicit-module-boundary-types
 export function createModels(connection: Connection) {
   return {

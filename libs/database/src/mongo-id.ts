@@ -1,11 +1,11 @@
 import { Types } from 'mongoose';
 
-/** The ObjectId of 24 hexadecimal digits. */
+/** Converts 24 hexadecimal digits to an ObjectId. */
 export function mongoId(hex: string): Types.ObjectId {
   return new Types.ObjectId(hex);
 }
 
-/** A new id, as 24 hexadecimal digits. */
+/** Returns a new id as 24 hexadecimal digits. */
 export function newMongoId(): string {
   return new Types.ObjectId().toHexString();
 }

@@ -1,7 +1,7 @@
 import { ITEM_FIELDS, type FieldKind, type ItemField, type ItemWithoutUrl } from '@app/contracts';
 import { mongo } from 'mongoose';
 
-/** A stored document that cannot be an Item: another service has written it. */
+/** A stored document is not a valid Item, because another service has written it. */
 export class MalformedItem extends Error {
   override readonly name = 'MalformedItem';
 
@@ -14,11 +14,11 @@ export class MalformedItem extends Error {
 }
 
 /**
- * Returns the Item that a stored document holds at a moment, without its URL. A boost that has ended is inactive, even
- * before the maintenance has cleared it. Numbers of every BSON type and dates of every sensible form are taken; a
+ * Converts a stored document to an Item without its URL, as of a given time. A lapsed boost is inactive even before the
+ * maintenance job has cleared it. Accepts numbers of every BSON type, and dates as Date, milliseconds or ISO 8601. A
  * nullable field may be missing.
  *
- * @throws {@link MalformedItem} when a field is missing, of another type, or not exact in JSON
+ * @throws {@link MalformedItem} if a field is missing, has another type, or has no exact form in JSON
  */
 export function toItemWithoutUrl(document: object, now: Date): ItemWithoutUrl {
   const stored = document as Record<string, unknown>;
@@ -30,7 +30,7 @@ export function toItemWithoutUrl(document: object, now: Date): ItemWithoutUrl {
   return item as ItemWithoutUrl;
 }
 
-/** Returns what `toItemWithoutUrl` does, or why it cannot. */
+/** Returns what {@link toItemWithoutUrl} returns, or the {@link MalformedItem} that it throws. */
 export function readItem(document: object, now: Date): ItemWithoutUrl | MalformedItem {
   try {
     return toItemWithoutUrl(document, now);
@@ -53,7 +53,7 @@ function fieldOf(stored: Record<string, unknown>, { name, kind, isNullable, valu
   return converted;
 }
 
-/** How a BSON value becomes one of JSON; undefined when it cannot. */
+/** Converts a BSON value to a JSON value, or to undefined if it has no such form. */
 const CONVERSIONS: Record<FieldKind, (value: unknown) => unknown> = {
   string: toText,
   number: toNumber,
@@ -75,7 +75,7 @@ function toText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Returns a BSON number of any type as a number, or undefined when it is none, or not exact. */
+/** Converts a BSON number of any type. Returns undefined if the value is not a number or cannot be held exactly. */
 export function toNumber(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
   if (!(value instanceof mongo.Long || value instanceof mongo.Decimal128)) return undefined;
@@ -84,7 +84,7 @@ export function toNumber(value: unknown): number | undefined {
   return decimal !== undefined && decimal === canonical(String(number)) ? number : undefined;
 }
 
-/** The same text for equal decimal numbers: digits without zeros at either end, and a power of ten. */
+/** Returns the same text for equal decimal numbers: digits without leading or trailing zeros, and a power of ten. */
 function canonical(decimal: string): string | undefined {
   const [isNumber, sign = '', whole = '', fraction = '', power = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(decimal) ?? [];
@@ -98,7 +98,7 @@ function canonical(decimal: string): string | undefined {
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)$/;
 const ISO_LENGTH = '2026-01-01T00:00:00.000Z'.length;
 
-/** Takes dates, milliseconds since 1970, and ISO 8601 with a time zone, all of years 0 to 9999. */
+/** Accepts dates, milliseconds since 1970, and ISO 8601 with a time zone, in the years 0 to 9999. */
 function toTime(value: unknown): string | undefined {
   const isText = typeof value === 'string' && ISO_TIME.test(value);
   const date = value instanceof Date ? value : new Date((isText ? value : toNumber(value)) ?? NaN);
@@ -106,7 +106,7 @@ function toTime(value: unknown): string | undefined {
   return text.length === ISO_LENGTH ? text : undefined;
 }
 
-/** A value of any shape: a number that JSON does not hold exactly becomes a string. */
+/** Converts a value of any shape. A Long or Decimal128 that JSON cannot hold exactly becomes a string. */
 function toJson(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toJson);
   if (value instanceof mongo.Long || value instanceof mongo.Decimal128) return toNumber(value) ?? value.toString();

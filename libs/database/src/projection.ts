@@ -5,9 +5,9 @@ export function storedName({ name }: ItemField): string {
   return name === 'id' ? '_id' : name;
 }
 
-const ANSWERED = Object.fromEntries(ITEM_FIELDS.map((field) => [storedName(field), 1] as const));
+const PROJECTION = Object.fromEntries(ITEM_FIELDS.map((field) => [storedName(field), 1] as const));
 
-/** Finds what is answered of an item. */
-export const ITEMS = { projection: ANSWERED } as const;
-/** Finds the same as BSON: objects are not needed. */
+/** Selects the fields that the API returns. */
+export const ITEMS = { projection: PROJECTION } as const;
+/** Selects the same fields, as BSON instead of objects. */
 export const RAW_ITEMS = { ...ITEMS, raw: true } as const;

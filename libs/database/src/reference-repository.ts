@@ -3,24 +3,24 @@ import type { ItemRecord } from './item-record.js';
 import { TtlCache } from './ttl-cache.js';
 import type { CategoryRecord, TitleRecord } from './models.js';
 
-/** How long a title that was found may be answered from memory. */
-const REMEMBERED = { forMs: 60_000, count: 10_000 };
+/** How long a title may be returned from the cache. */
+const TITLE_CACHE = { forMs: 60_000, count: 10_000 };
 
-/** What an item says of its brand and condition. */
+/** The numbers by which an item refers to its brand and condition. */
 export type Referring = Pick<ItemRecord, 'brandId' | 'conditionId'>;
 
-/** Their titles, null where the number is null or unknown. */
+/** The titles of a brand and a condition, null if the number is null or unknown. */
 export interface Titles {
   brandTitle: string | null;
   condition: string | null;
 }
 
-/** What items refer to by number: categories, brands, conditions. Other services and the import write them. */
+/** Reads what items refer to by number: categories, brands and conditions. Other services and the import write them. */
 export class ReferenceRepository {
-  /** What was found, never that something was missing: a new brand counts at once. */
+  /** Holds only titles that were found, so that a new brand takes effect at once. */
   private readonly titles = {
-    brands: new TtlCache<number, string>(REMEMBERED),
-    conditions: new TtlCache<number, string>(REMEMBERED),
+    brands: new TtlCache<number, string>(TITLE_CACHE),
+    conditions: new TtlCache<number, string>(TITLE_CACHE),
   };
 
   constructor(private readonly database: Database) {}
@@ -39,14 +39,14 @@ export class ReferenceRepository {
     return found?._id ?? null;
   }
 
-  /** The numbers of those of the categories that there are, by slug. */
+  /** Returns the numbers of those of the categories that exist, by slug. */
   async findCategoryIds(slugs: readonly string[]): Promise<Map<string, number>> {
     if (slugs.length === 0) return new Map();
     const found = await this.database.models.categories.find({ slug: { $in: slugs } }, { slug: 1 }).lean();
     return new Map(found.map(({ slug, _id }) => [slug, _id]));
   }
 
-  /** Returns a lookup of the titles that these items refer to, made with one query a kind at most. */
+  /** Returns a function that looks up the titles of these items. Runs at most one query per kind. */
   async findTitles(items: readonly Referring[]): Promise<(item: Referring) => Titles> {
     const [brands, conditions] = await Promise.all([
       this.findByIds('brands', new Set(items.map(({ brandId }) => brandId))),
@@ -59,19 +59,19 @@ export class ReferenceRepository {
   }
 
   private async findByIds(kind: 'brands' | 'conditions', ids: Set<number | null>): Promise<Map<number | null, string>> {
-    const memory = this.titles[kind];
+    const cache = this.titles[kind];
     const titles = new Map<number | null, string>();
-    const others: number[] = [];
+    const missing: number[] = [];
     for (const id of ids) {
       if (id === null) continue;
-      const title = memory.get(id);
-      if (title === undefined) others.push(id);
+      const title = cache.get(id);
+      if (title === undefined) missing.push(id);
       else titles.set(id, title);
     }
-    if (others.length === 0) return titles;
+    if (missing.length === 0) return titles;
     const collection = this.database.connection.collection<TitleRecord>(kind);
-    for (const { _id, title } of await collection.find({ _id: { $in: others } }).toArray()) {
-      memory.set(_id, title);
+    for (const { _id, title } of await collection.find({ _id: { $in: missing } }).toArray()) {
+      cache.set(_id, title);
       titles.set(_id, title);
     }
     return titles;

@@ -2,7 +2,7 @@ import { mongo } from 'mongoose';
 
 const ALREADY_INITIALIZED = 23;
 
-/** The one member of a replica set, and the name of the set that its mongod was started with. */
+/** The only member of a replica set, and the name of the set with which its mongod was started. */
 export interface ReplicaSetMember {
   set: string;
   /** `host:port` at which all clients reach it. */
@@ -10,9 +10,9 @@ export interface ReplicaSetMember {
 }
 
 /**
- * Makes a fresh mongod the only member of its replica set; does nothing where that was done before.
+ * Initiates a replica set with a new mongod as its only member. Does nothing if that was done before.
  *
- * @throws when mongod does not answer
+ * @throws if mongod does not respond
  */
 export async function initiateReplicaSet({ set, host }: ReplicaSetMember): Promise<void> {
   const client = new mongo.MongoClient(`mongodb://${host}/?directConnection=true`, { serverSelectionTimeoutMS: 2000 });

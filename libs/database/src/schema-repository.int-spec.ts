@@ -7,7 +7,7 @@ import { SchemaRepository } from './schema-repository.js';
 
 const SEARCH = 'searchTerms_1_isVisible_1_isBoosted_-1_boostScore_-1_createdAt_-1_publicId_-1';
 
-describe('creating indexes', () => {
+describe('SchemaRepository', () => {
   let database: Database;
   let schema: SchemaRepository;
   beforeEach(async () => {
@@ -31,11 +31,11 @@ describe('creating indexes', () => {
     return /leaf_page_max=(\w+)/.exec(stats?.storageStats.indexDetails[index]?.creationString ?? '')?.[1];
   }
 
-  it('gives search, of which an item changes many pages, small ones', async () => {
+  it('creates the search index with small pages', async () => {
     expect([await pagesOf(SEARCH), await pagesOf('publicId_1')]).toEqual(['4KB', '16k']);
   });
 
-  it('has a status change rewrite a key of two indexes only', async () => {
+  it('lets a status change rewrite a key in only two indexes', async () => {
     const [item] = await store(database, record());
     await profile(database);
     await items().updateOne({ _id: item._id }, { $set: { status: 'reserved' } });
@@ -43,7 +43,7 @@ describe('creating indexes', () => {
     expect(update).toMatchObject({ keysInserted: 2, keysDeleted: 2 });
   });
 
-  it('leaves an index that is there as it is stored', async () => {
+  it('keeps the storage options of an existing index', async () => {
     await items().dropIndex(SEARCH);
     await items().createIndexes([{ key: LIST_INDEXES.search, partialFilterExpression: { isVisible: true } }]);
     await schema.createIndexes();
@@ -51,7 +51,7 @@ describe('creating indexes', () => {
     expect(await schema.missingIndexes()).toEqual({ unique: [], performance: [] });
   });
 
-  it('refuses another index of the same name', async () => {
+  it('rejects a different index with the same name', async () => {
     await items().dropIndex('publicId_1');
     await items().createIndexes([{ key: { publicId: 1 } }]);
     await expect(schema.createIndexes()).rejects.toThrow('publicId_1');

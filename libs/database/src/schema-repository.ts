@@ -3,31 +3,31 @@ import type { Database } from './database.js';
 import { ITEM_VALIDATOR } from './item-validator.js';
 import { FORMER_ITEM_INDEXES, LIST_INDEXES } from './models.js';
 
-/** Names of indexes that `createIndexes` has yet to make. */
+/** Names of indexes that `createIndexes` has not created yet. */
 export interface MissingIndexes {
-  /** Without these nothing may be created: items could be doubled. */
+  /** Without these, creating items is not safe: duplicates could be stored. */
   unique: string[];
-  /** Without these everything works, slowly. */
+  /** Without these, everything works, but slowly. */
   performance: string[];
 }
 
 interface StoredIndex {
   name: string;
-  /** How it is stored, where that was asked for. */
+  /** The storage options, if the index was created with any. */
   storageEngine?: object;
 }
 
 const NAMESPACE_NOT_FOUND = 26;
 const SEARCH_INDEX = nameOf(LIST_INDEXES.search);
 
-/** Indexes of the collections. */
+/** Manages the indexes of the collections, and the validator of items. */
 export class SchemaRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Creates what is missing of all collections' indexes; does nothing when all are there, however they are stored.
+   * Creates the missing indexes of all collections. Existing indexes keep their storage options.
    *
-   * @throws MongoServerError when an index has the name of one of these and is another
+   * @throws MongoServerError if a different index has the name of one of these
    */
   async createIndexes(): Promise<void> {
     for (const model of Object.values(this.database.models)) await model.createCollection();
@@ -38,7 +38,7 @@ export class SchemaRepository {
     }
   }
 
-  /** Removes the indexes of earlier versions, which only cost writes once all others are there; answers their names. */
+  /** Drops the indexes of earlier versions, which only slow down writes once the others exist. Returns their names. */
   async dropFormerIndexes(): Promise<string[]> {
     const { collection } = this.database.models.items;
     const present = await this.indexesOf(collection);
@@ -48,9 +48,8 @@ export class SchemaRepository {
   }
 
   /**
-   * Removes the index of search from an empty database that is about to be filled: built at the end, by
-   * {@link createIndexes}, it is written once, in its order; kept up to date it is larger than the cache long before a
-   * million items and slows each insert down.
+   * Drops the search index of an empty database that is about to be filled. If {@link createIndexes} builds it at the
+   * end, MongoDB writes it once, in key order. Otherwise it soon outgrows the cache and slows down each insert.
    */
   async postponeSearchIndex(): Promise<void> {
     const { items } = this.database.models;
@@ -58,16 +57,16 @@ export class SchemaRepository {
     await items.collection.dropIndex(SEARCH_INDEX);
   }
 
-  /** Whether searches read all items: the index was postponed and not built since. */
+  /** Returns whether searches read all items, because the search index was postponed and has not been built since. */
   async isSearchIndexMissing(): Promise<boolean> {
     return (await this.missingIndexes()).performance.includes(`items.${SEARCH_INDEX}`);
   }
 
   /**
-   * Has MongoDB check each item that is written, by whomever, or has it check nothing. Items that do not conform already may
-   * still be updated. Does nothing where that is so already.
+   * Turns MongoDB's validation of items on or off, for writes by any service. Existing invalid items can still be
+   * updated. Does nothing if validation is already in that state.
    *
-   * @throws MongoServerError of code 13 when the user may not change the collection
+   * @throws MongoServerError with code 13 if the user may not change the collection
    */
   async validateItems(isOn: boolean): Promise<void> {
     const validator = isOn ? ITEM_VALIDATOR : {};
@@ -87,7 +86,7 @@ export class SchemaRepository {
     return missing;
   }
 
-  /** All that the collections are to have, each with what is stored under its name. */
+  /** Yields every index that the collections need, with the stored index of the same name. */
   private async *declaredIndexes() {
     for (const { collection, schema } of Object.values(this.database.models)) {
       const present = await this.indexesOf(collection);
@@ -98,7 +97,7 @@ export class SchemaRepository {
     }
   }
 
-  /** Those that a collection has, by name. */
+  /** Returns the indexes of a collection by name. */
   private async indexesOf(collection: {
     listIndexes(): { toArray(): Promise<StoredIndex[]> };
   }): Promise<Map<string, StoredIndex>> {
@@ -112,7 +111,7 @@ export class SchemaRepository {
   }
 }
 
-/** The name MongoDB gives an index by itself. */
+/** Returns the name that MongoDB gives an index by default. */
 function nameOf(fields: Record<string, unknown>): string {
   return Object.entries(fields)
     .map(([field, direction]) => `${field}_${String(direction)}`)

@@ -22,11 +22,11 @@ describe('the secret of a database', () => {
     await database.close();
   });
 
-  it('is the same for all who ask, also for the first at the same time', async () => {
-    const ask = (): Promise<string> => new SecretRepository(database).findOrCreate('idempotency');
-    const secrets = new Set(await Promise.all(Array.from({ length: 50 }, ask)));
+  it('is the same for all callers, even if the first ones race', async () => {
+    const load = (): Promise<string> => new SecretRepository(database).findOrCreate('idempotency');
+    const secrets = new Set(await Promise.all(Array.from({ length: 50 }, load)));
     expect(secrets.size).toBe(1);
-    expect(await ask()).toBe([...secrets][0]);
+    expect(await load()).toBe([...secrets][0]);
     expect(await database.models.secrets.countDocuments()).toBe(1);
   });
 
@@ -53,7 +53,7 @@ describe('the secret of a replica set', () => {
     await removeOwnDatabases();
   });
 
-  it('is not told while only one member has it, which may yet lose it', async () => {
+  it('is not returned until a majority has stored it', async () => {
     const hosts = members.map(({ port }) => `127.0.0.1:${String(port)}`).join(',');
     const database = await connect(`mongodb://${hosts}/own?replicaSet=rs0`);
     const { primary } = (await database.connection.db?.command({ hello: 1 })) as { primary: string };

@@ -16,19 +16,20 @@ export class SecretRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Returns the secret with this name, and creates it if there is none; asks MongoDB once. All callers get the same
-   * value, even when they race to create it: only a value that a majority of the replica set has stored is returned.
+   * Returns the secret with this name, and creates it if there is none. A successful result is cached. All callers get
+   * the same value, even if they race to create it, because only a value that a majority of the replica set has stored
+   * is returned.
    *
-   * @throws an error of which `isDatabaseAway` is true when MongoDB does not answer
+   * @throws an error for which `isDatabaseAway` returns true if MongoDB does not respond
    */
   findOrCreate(name: SecretName): Promise<string> {
-    const asked = this.known.get(name) ?? this.ask(name);
-    this.known.set(name, asked);
-    asked.catch(() => this.known.delete(name));
-    return asked;
+    const secret = this.known.get(name) ?? this.load(name);
+    this.known.set(name, secret);
+    secret.catch(() => this.known.delete(name));
+    return secret;
   }
 
-  private async ask(name: SecretName): Promise<string> {
+  private async load(name: SecretName): Promise<string> {
     const value = (await this.find(name)) ?? (await this.database.read(this.create(name)));
     if (value === undefined) throw new DatabaseTimeout('the secret is not confirmed by a majority yet');
     return value;
@@ -39,7 +40,7 @@ export class SecretRepository {
     try {
       await this.database.models.secrets.updateOne({ _id }, { $setOnInsert: { value } }, { upsert: true, ...DURABLY });
     } catch (error) {
-      // Another process has created it at the same moment.
+      // Another process created it at the same time.
       if (!(error instanceof mongo.MongoServerError) || error.code !== DUPLICATE_KEY) throw error;
     }
     return this.find(_id);

@@ -2,7 +2,7 @@ import { before } from './deadline.js';
 
 interface Flight<T> {
   underWay: Promise<T>;
-  /** The read that begins when that is over, for those who have asked meanwhile, and the latest of their deadlines. */
+  /** The read that starts when this one ends, for callers that have arrived meanwhile, with their latest deadline. */
   next?: { result: Promise<T>; deadline: number };
 }
 
@@ -11,10 +11,10 @@ export class SingleFlight<T> {
   private readonly flights = new Map<string, Flight<T>>();
 
   /**
-   * Returns what `read` returns, begun by this caller or by another one with the same key.
+   * Returns the result of `read`, started by this caller or by another one with the same key.
    *
    * @param deadline in ms of `performance.now()`
-   * @throws DatabaseTimeout at the deadline, or what the read throws
+   * @throws DatabaseTimeout at the deadline, or whatever `read` throws
    */
   load(key: string, deadline: number, read: (deadline: number) => Promise<T>): Promise<T> {
     const flight = this.flights.get(key);

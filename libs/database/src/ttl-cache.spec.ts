@@ -4,20 +4,20 @@ describe('TtlCache', () => {
   beforeEach(() => jest.useFakeTimers());
   afterEach(() => jest.useRealTimers());
 
-  it('forgets after a while', () => {
-    const memory = new TtlCache<string, number>({ forMs: 1000, count: 10 });
-    memory.set('a', 1);
+  it('drops a value after its time to live', () => {
+    const cache = new TtlCache<string, number>({ forMs: 1000, count: 10 });
+    cache.set('a', 1);
     jest.advanceTimersByTime(999);
-    expect(memory.get('a')).toBe(1);
+    expect(cache.get('a')).toBe(1);
     jest.advanceTimersByTime(1);
-    expect(memory.get('a')).toBeUndefined();
+    expect(cache.get('a')).toBeUndefined();
   });
 
-  it('begins anew when it is full', () => {
-    const memory = new TtlCache<number, string>({ forMs: 1000, count: 2 });
+  it('is cleared when it is full', () => {
+    const cache = new TtlCache<number, string>({ forMs: 1000, count: 2 });
     [1, 2, 3].forEach((key) => {
-      memory.set(key, 'x');
+      cache.set(key, 'x');
     });
-    expect([1, 2, 3].map((key) => memory.get(key))).toEqual([undefined, undefined, 'x']);
+    expect([1, 2, 3].map((key) => cache.get(key))).toEqual([undefined, undefined, 'x']);
   });
 });

@@ -1,4 +1,4 @@
-/** Remembers what has been found for a while: at most so much, then it begins anew. */
+/** Caches up to `count` values for `forMs` each. A full cache is cleared before the next value is added. */
 export class TtlCache<Key, Value> {
   private readonly remembered = new Map<Key, { value: Value; until: number }>();
 

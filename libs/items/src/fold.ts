@@ -1,12 +1,12 @@
 /**
- * Marks that a reader takes for an accent on a letter: combining diacritics, Arabic and Hebrew vowel
- * points, the tatweel, the soft hyphen, variation selectors. Vowel signs of Indic and other scripts
- * are letters to a reader and stay, as do the voicing marks of kana.
+ * Marks that readers see as an addition to a letter: combining diacritics, Arabic and Hebrew vowel points, the tatweel,
+ * the soft hyphen, variation selectors. Vowel signs of Indic and other scripts stay, because readers see them as
+ * letters. So do the voicing marks of kana.
  */
 const DIACRITICS =
   /[[[[\p{Script=Inherited}\p{Script=Hebrew}\p{Script=Arabic}]&&\p{M}]\u{0640}\u{00AD}]--[\u{3099}\u{309A}]]/gv;
 
-/** Letters with a stroke, ligatures and variant letters, which Unicode does not decompose. */
+/** Letters with a stroke, ligatures and variant letters that Unicode does not decompose. */
 const LETTERS: Readonly<Record<string, string>> = {
   æ: 'ae',
   œ: 'oe',
@@ -21,18 +21,21 @@ const LETTERS: Readonly<Record<string, string>> = {
 };
 const SPECIAL_LETTER = new RegExp(`[${Object.keys(LETTERS).join('')}]`, 'g');
 
-/** Runs of what is a combining mark once it is decomposed: the halfwidth voicing marks of kana are letters by category. */
+/** Runs of characters that decompose to marks. The halfwidth voicing marks of kana are letters by category. */
 const MARKS = /[\p{M}\u{FF9E}\u{FF9F}]+/gu;
-/** No natural text has more in a row: Unicode's Stream-Safe Text Format (https://unicode.org/reports/tr15/#Stream_Safe_Text_Format). */
+/**
+ * The limit of Unicode's Stream-Safe Text Format. No natural text has more marks in a row.
+ * See https://unicode.org/reports/tr15/#Stream_Safe_Text_Format.
+ */
 const MAX_MARKS = 30;
 
-/** A character may fold into eighteen: a text is folded in pieces until enough of it is. */
+/** One character may fold to eighteen, so a text is folded piece by piece until the result is long enough. */
 const PIECE = /.{1,1000}[\p{M}\u{FF9E}\u{FF9F}]*/gsu;
 
 /**
- * Returns the form in which texts are compared, its first `length` UTF-16 code units: compatibility characters,
- * diacritics and case make no difference ("Crème" = "creme", "Straße" = "STRASSE", "İ" = "i", "ё" = "е").
- * Composed again (NFC), so that a Korean syllable counts as one character.
+ * Returns the form in which texts are compared, without differences in compatibility characters, diacritics and case
+ * ("Crème" = "creme", "Straße" = "STRASSE", "İ" = "i", "ё" = "е"). The decomposed form is truncated to `length` UTF-16
+ * code units and then composed (NFC), so that a Korean syllable counts as one character.
  */
 export function fold(text: string, length = Infinity): string {
   let folded = '';
@@ -47,16 +50,16 @@ function foldPiece(piece: string): string {
   const decomposed = withoutLongRuns(piece).normalize('NFKD');
   const plain = decomposed.replace(DIACRITICS, '');
   const folded = plain
-    // Down, up and down again: ẞ → ß → SS → ss, and ı → I → i.
+    // Lower, upper and lower case again: ẞ → ß → SS → ss, and ı → I → i.
     .toLowerCase()
     .toUpperCase()
     .toLowerCase()
     .replace(SPECIAL_LETTER, (letter) => LETTERS[letter] ?? letter);
-  // Where a tatweel or soft hyphen was removed, two runs have become one.
+  // Removing a tatweel or soft hyphen may have merged two runs.
   return plain === decomposed ? folded : withoutLongRuns(folded);
 }
 
-/** Drops the marks of a run beyond the first {@link MAX_MARKS}: ordering them takes time with the square of their number. */
+/** Truncates each run to {@link MAX_MARKS} marks, because normalization sorts a run in quadratic time. */
 function withoutLongRuns(text: string): string {
   return text.replace(MARKS, (run) => (run.length > MAX_MARKS ? Array.from(run).slice(0, MAX_MARKS).join('') : run));
 }

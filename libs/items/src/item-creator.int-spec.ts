@@ -18,7 +18,7 @@ const COUNTER = { _id: 'item.publicId' };
 
 jest.setTimeout(30_000);
 
-describe('creating many items', () => {
+describe('ItemCreator', () => {
   let database: Database;
   let creator: ItemCreator;
   beforeEach(async () => {
@@ -31,7 +31,7 @@ describe('creating many items', () => {
     await database.close();
   });
 
-  /** As of another process: nothing is shared but the database. */
+  /** As in another process: only the database is shared. */
   function newCreator(): ItemCreator {
     const items = new ItemRepository(database);
     return new ItemCreator(items, new ReferenceRepository(database), new CounterRepository(database));
@@ -39,7 +39,7 @@ describe('creating many items', () => {
 
   const count = (): Promise<number> => database.models.items.countDocuments();
 
-  it('stores all, numbered in their order, with one step of the counter', async () => {
+  it('numbers items in the order of their requests with a single update of the counter', async () => {
     const requests = Array.from({ length: 50 }, () => request());
     const created = await creator.createMany(requests);
     const numbers = requests.map(({ id }) => itemOf(created, id).item.publicId);
@@ -48,12 +48,12 @@ describe('creating many items', () => {
     expect(await count()).toBe(50);
   });
 
-  it('stores nothing for nothing', async () => {
+  it('stores nothing for an empty batch', async () => {
     expect(await creator.createMany([])).toEqual(new Map());
     expect(await database.models.counters.countDocuments()).toBe(0);
   });
 
-  it('stores one item for an id that comes twice in one batch: the first', async () => {
+  it('stores only the first item if an id occurs twice in a batch', async () => {
     const [first, neighbour] = [request({ requestHash: 'first' }), request()];
     const created = await creator.createMany([first, neighbour, { ...first, requestHash: 'second' }]);
     expect(itemOf(created, first.id).requestHash).toBe('first');
@@ -61,7 +61,7 @@ describe('creating many items', () => {
     expect(await count()).toBe(2);
   });
 
-  it('answers what is stored for an id that is there already', async () => {
+  it('returns the stored item for an id that already exists', async () => {
     const first = request({ requestHash: 'first' });
     const [stored] = (await creator.createMany([first])).values();
     const again = await creator.createMany([request(), { ...first, requestHash: 'second' }, request()]);
@@ -69,7 +69,7 @@ describe('creating many items', () => {
     expect(await count()).toBe(3);
   });
 
-  it('stores one item for an id that comes in concurrent batches, and answers it to all', async () => {
+  it('stores one item for an id in concurrent batches, and returns it to each of them', async () => {
     for (let round = 0; round < 5; round++) {
       const requests = Array.from({ length: 20 }, () => request());
       const before = await count();
@@ -86,7 +86,7 @@ describe('creating many items', () => {
     }
   });
 
-  it('raises a counter that lags, for the taken numbers of a batch only', async () => {
+  it('raises a lagging counter, and renumbers only the items whose numbers are taken', async () => {
     await creator.createMany(Array.from({ length: 10 }, () => request()));
     await database.models.counters.updateOne(COUNTER, { value: 7 });
     const requests = Array.from({ length: 5 }, () => request());
@@ -99,7 +99,7 @@ describe('creating many items', () => {
     expect(await count()).toBe(15);
   });
 
-  it('raises a counter that is gone, also for several at once', async () => {
+  it('raises a missing counter, even for concurrent batches', async () => {
     await creator.createMany(Array.from({ length: 30 }, () => request()));
     await database.models.counters.deleteMany({});
     const batches = await Promise.all(
@@ -110,7 +110,7 @@ describe('creating many items', () => {
     expect(Math.min(...numbers)).toBeGreaterThan(30);
   });
 
-  it('answers the item of an id that is stored also when the counter lags', async () => {
+  it('returns the stored item for an existing id even if the counter lags', async () => {
     const [first, second] = [request(), request()];
     const stored = await creator.createMany([first, second]);
     await database.models.counters.updateOne(COUNTER, { value: 0 });
@@ -119,7 +119,7 @@ describe('creating many items', () => {
     expect(await count()).toBe(2);
   });
 
-  it('lets one that cannot be stored fail alone', async () => {
+  it('stores the rest of a batch if an item cannot be stored', async () => {
     const bad = request({ photos: [{ 'a\0b': 1 }] });
     const [first, last] = [request(), request()];
     const created = await creator.createMany([first, bad, bad, last]);
@@ -128,7 +128,7 @@ describe('creating many items', () => {
     expect(await count()).toBe(2);
   });
 
-  it('lets one whose fields cannot be derived fail alone', async () => {
+  it('stores the rest of a batch if the fields of an item cannot be derived', async () => {
     const bad = request({ name: undefined as unknown as string });
     const [first, last] = [request(), request()];
     const created = await creator.createMany([first, bad, last]);
@@ -137,7 +137,7 @@ describe('creating many items', () => {
     expect(await count()).toBe(2);
   });
 
-  it('asks for titles once a batch, of brands and of conditions, known or not', async () => {
+  it('queries brands and conditions once per batch, whether or not they exist', async () => {
     const { brands, conditions } = database.models;
     await Promise.all([
       brands.insertMany({ _id: 1, title: 'Brand' }),
@@ -150,14 +150,14 @@ describe('creating many items', () => {
     const titles = [...(await creator.createMany([...requests, request({ brandId: 1 })])).values()].map((created) =>
       created instanceof Error ? created : [created.item.brandTitle, created.item.condition],
     );
-    const asked = (await newQueries()).map(({ command }) => command.find).filter((name) => name !== 'items');
-    expect(asked.sort()).toEqual(['brands', 'conditions']);
+    const queried = (await newQueries()).map(({ command }) => command.find).filter((name) => name !== 'items');
+    expect(queried.sort()).toEqual(['brands', 'conditions']);
     expect(titles[2]).toEqual([null, 'Condition']);
     expect(titles[60]).toEqual(['Brand', null]);
     expect(titles.filter((found) => String(found) !== ',')).toHaveLength(2);
   });
 
-  it('finds at once what was missing before, and remembers what was found', async () => {
+  it('finds a title as soon as it exists, and caches it', async () => {
     const titleOf = async (): Promise<unknown> => {
       const [created] = (await creator.createMany([request({ brandId: 9 })])).values();
       return created instanceof Error ? created : created?.item.brandTitle;
@@ -169,7 +169,7 @@ describe('creating many items', () => {
     expect(await titleOf()).toBe('Brand');
   });
 
-  it('makes a very long name findable by its beginning, and its neighbours by their words', async () => {
+  it('makes an item with a very long name findable, and the rest of its batch too', async () => {
     const [longNamed, neighbour] = [request({ name: `Sofa ${'x'.repeat(15_000_000)}` }), request({ name: 'Lamp' })];
     await creator.createMany([longNamed, neighbour]);
     expect(await findable(longNamed, neighbour)).toEqual([
@@ -178,7 +178,7 @@ describe('creating many items', () => {
     ]);
   });
 
-  it('makes items findable when they are stored, or later', async () => {
+  it('makes items findable when they are stored, or later by a backfill', async () => {
     const [now, later] = [request({ name: 'Lamp' }), request({ name: 'Lamp' })];
     await creator.createMany([now]);
     await creator.createMany([later], { isFindable: false });
@@ -191,7 +191,7 @@ describe('creating many items', () => {
     expect(await backfill.run(new Date())).toBe(0);
   });
 
-  it('derives search terms in batches of at most 8 MiB of texts', async () => {
+  it('derives search terms in batches of about 8 MiB of text', async () => {
     const requests = Array.from({ length: 40 }, () => request({ description: 'lamp '.repeat(100_000) }));
     await creator.createMany(requests, { isFindable: false });
     const maintenance = new MaintenanceRepository(database);
@@ -220,6 +220,6 @@ function request(changes: Changes = {}): CreateRequest {
 
 function itemOf(created: CreatedItems, id: string): CreatedItem {
   const item = created.get(id);
-  if (item === undefined || item instanceof Error) throw item ?? new Error(`nothing became of ${id}`);
+  if (item === undefined || item instanceof Error) throw item ?? new Error(`no outcome for ${id}`);
   return item;
 }

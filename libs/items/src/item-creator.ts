@@ -10,27 +10,30 @@ import {
 import { newItemRecord, type CreateRequest } from './new-item-record.js';
 import { searchFields } from './search-terms.js';
 
-/** An item as stored, and the hash of the request that made it, which under a key used twice may be another's. */
+/**
+ * A stored item, with the hash of the request that created it. That may be a different request if an Idempotency-Key
+ * was used twice.
+ */
 export interface CreatedItem {
   requestHash: string;
   item: ItemWithoutUrl;
 }
 
 /**
- * What became of each request, by its id: the item, or the error that kept this one from being stored; one of which
- * `isDatabaseAway` is true when that is unknown.
+ * The outcome of each request, by item id: the stored item, or the error that prevented it. If `isDatabaseAway` returns
+ * true for the error, the outcome is unknown.
  */
 export type CreatedItems = Map<string, CreatedItem | Error>;
 
-/** The id is taken, by an item that no majority has: nobody can tell yet whether it will stay. */
+/** The id is taken by an item that no majority has stored yet, so it may still be rolled back. */
 const NOT_YET_STORED = 'the first insert of the item is not confirmed yet';
 
-const MALFORMED = 'the item is stored, and another service has made it something that is no Item';
+const MALFORMED = 'the item is stored, but another service has changed it so that it is not a valid Item';
 
-/** Times the numbers of a batch may turn out to be taken before creating is given up. */
-const MAX_TAKEN_NUMBERS = 3;
+/** How often a batch is tried while its numbers turn out to be taken. */
+const MAX_ATTEMPTS = 3;
 
-/** Turns validated creates into stored items, many at a time. */
+/** Stores validated create requests as items, in batches. */
 export class ItemCreator {
   constructor(
     private readonly items: ItemRepository,
@@ -39,18 +42,18 @@ export class ItemCreator {
   ) {}
 
   /**
-   * Stores items durably, with what search finds them by or, if they are not to be findable yet, without. Creating an id
-   * again, also at the same time, stores nothing and answers the item that is there.
+   * Stores items durably, with their search terms unless `isFindable` is false. Creating an id again, even
+   * concurrently, stores nothing and returns the item that is already stored.
    *
-   * @throws an error of which `isDatabaseAway` is true when the outcome is unknown: create all of them again
+   * @throws an error for which `isDatabaseAway` returns true if the outcome is unknown; create all of them again
    */
   async createMany(requests: readonly CreateRequest[], { isFindable = true } = {}): Promise<CreatedItems> {
     const outcomes: CreatedItems = new Map();
-    let open = requests;
-    for (let tries = 1; open.length > 0; tries++) {
+    let pending = requests;
+    for (let attempt = 1; pending.length > 0; attempt++) {
       const records: ItemRecord[] = [];
-      for (const [index, record] of (await this.recordsFor(open, isFindable)).entries()) {
-        if (record instanceof Error) outcomes.set(open[index]?.id ?? '', record);
+      for (const [index, record] of (await this.recordsFor(pending, isFindable)).entries()) {
+        if (record instanceof Error) outcomes.set(pending[index]?.id ?? '', record);
         else records.push(record);
       }
       const failures = new Map((await this.items.insertMany(records)).map((failure) => [failure.index, failure]));
@@ -63,16 +66,16 @@ export class ItemCreator {
       });
       const existing = await this.findCreated([...taken._id]);
       for (const id of taken._id) outcomes.set(id, existing.get(id) ?? new DatabaseTimeout(NOT_YET_STORED));
-      open = tries < MAX_TAKEN_NUMBERS ? open.filter(({ id }) => taken.publicId.has(id)) : [];
-      // The sequence lags behind the items, as after a restored backup.
-      if (open.length > 0) await this.counters.raiseToHighestStored();
+      pending = attempt < MAX_ATTEMPTS ? pending.filter(({ id }) => taken.publicId.has(id)) : [];
+      // The sequence lags behind the items, for example after a backup was restored.
+      if (pending.length > 0) await this.counters.raiseToHighestStored();
     }
     return outcomes;
   }
 
   /**
-   * Those of the items that are stored, by id. Read from the majority: the first insert of an id may
-   * have been seen by no other member of the replica set yet.
+   * Returns those of the items that are stored, by id. Reads with read concern "majority", because the first insert of
+   * an id may not have reached any other member of the replica set yet.
    */
   async findCreated(ids: readonly string[]): Promise<CreatedItems> {
     if (ids.length === 0) return new Map();
@@ -85,7 +88,7 @@ export class ItemCreator {
     );
   }
 
-  /** The record of each request, or why it cannot be made. */
+  /** Returns the record of each request, or the error that prevents it. */
   private async recordsFor(requests: readonly CreateRequest[], isFindable: boolean): Promise<(ItemRecord | Error)[]> {
     const [titlesOf, firstPublicId] = await Promise.all([
       this.references.findTitles(requests.map(({ item }) => item)),

@@ -1,21 +1,21 @@
-/** How much room an item takes. */
+/** The size of an item. */
 export interface ItemSize {
   /** Bytes of its JSON in UTF-8. */
   bytes: number;
-  /** Estimate of what it takes as an object: an empty array is two bytes of JSON and over fifty on the heap. */
+  /** Estimated size as an object. An empty array takes two bytes of JSON, but more than fifty on the heap. */
   heapBytes: number;
 }
 
 const BYTES_PER_STRUCTURE = 64;
 
-/** Measures a validated input of create. */
+/** Returns the size of a validated create input. */
 export function itemSize(input: object): ItemSize {
   const json = JSON.stringify(input);
   const bytes = Buffer.byteLength(json);
   return { bytes, heapBytes: bytes + BYTES_PER_STRUCTURE * (countOf('{', json) + countOf('[', json)) };
 }
 
-/** Says why an item is refused for its size. */
+/** Returns the error message for an item that is too large. */
 export function itemTooLarge(maxBytes: number): string {
   return `Item too large: at most ${String(maxBytes)} bytes as JSON`;
 }

@@ -2,7 +2,7 @@ import type { NewItem } from '@app/contracts';
 import { mongoId, type ItemRecord } from '@app/database';
 import { itemSlug } from './slug.js';
 
-/** What is known of an item before it is created. */
+/** What is known about an item before it is created. */
 export interface CreateRequest {
   id: string;
   sellerId: string;
@@ -10,7 +10,7 @@ export interface CreateRequest {
   item: NewItem;
 }
 
-/** What creating it adds. */
+/** What the service adds when it creates the item. */
 export interface Assigned {
   publicId: number;
   brandTitle: string | null;
@@ -19,8 +19,8 @@ export interface Assigned {
 }
 
 /**
- * The record of a new item, complete but for its search terms: what was sent, and for every other field what a new item
- * has.
+ * Returns the record of a new item, complete except for its search terms. Fields that the input does not set get the
+ * values of a new item.
  */
 export function newItemRecord({ id, sellerId, requestHash, item }: CreateRequest, assigned: Assigned): ItemRecord {
   const slug = itemSlug(item.name, assigned.publicId);

@@ -12,17 +12,17 @@ const INPUT = {
   isFeatured: false,
   images: ['https://images.example.com/bike.jpg'],
 };
-/** As stored before hashes had versions. */
+/** A hash as version 1 stores it. */
 const STORED = '0c5EDubXssi2nnMspexgfdLw9MTyy1WEF7ZmwQV2Bbw';
 
 describe('requestHash', () => {
   const hash = (input: object): string => requestHash(input, [['a', 'b', 'photos']]);
 
-  it('is the same for another order of keys, at every level', () => {
+  it('ignores the order of keys at every level', () => {
     expect(hash({ a: 1, b: [{ c: null, d: 'x' }] })).toBe(hash({ b: [{ d: 'x', c: null }], a: 1 }));
   });
 
-  it('takes an absent and an undefined key for the same', () => {
+  it('treats an undefined key like an absent one', () => {
     expect(hash({ a: 1, photos: undefined })).toBe(hash({ a: 1 }));
   });
 
@@ -34,15 +34,15 @@ describe('requestHash', () => {
     [{ a: null }, { a: 'null' }],
     [{ a: true }, { a: 'true' }],
     [{ a: '"b":1' }, { a: '', b: 1 }],
-  ])('tells %j from %j', (one, other) => {
+  ])('distinguishes %j from %j', (one, other) => {
     expect(hash(one)).not.toBe(hash(other));
   });
 
-  it('is the same for ever: stored items are compared by it', () => {
+  it('never changes, because stored items are compared by it', () => {
     expect(requestHash(INPUT)).toBe(STORED);
   });
 
-  it('covers every field of the input: a new field needs a new version', () => {
+  it('covers every field of the input', () => {
     for (const field of Object.keys(CreateItemInputSchema.shape)) {
       expect([field, requestHash({ ...INPUT, [field]: 'other' }) === STORED]).toEqual([field, false]);
     }
@@ -53,19 +53,19 @@ describe('isSameRequest', () => {
   const FIRST = Object.keys(CreateItemInputSchema.shape).sort();
   const GROWN = [FIRST, [...FIRST, 'colour'].sort()];
 
-  it('tells a request from another', () => {
+  it('distinguishes one request from another', () => {
     expect(isSameRequest(requestHash(INPUT), { ...INPUT })).toBe(true);
     expect(isSameRequest(requestHash(INPUT), { ...INPUT, price: 1 })).toBe(false);
     expect(isSameRequest(STORED, INPUT)).toBe(true);
   });
 
-  it('is true of a retry after the input has got another field, sent or filled in', () => {
+  it('recognizes a retry after the input has gained a field, whether or not the retry has it', () => {
     expect(isSameRequest(STORED, INPUT, GROWN)).toBe(true);
     expect(isSameRequest(STORED, { ...INPUT, colour: null }, GROWN)).toBe(true);
     expect(isSameRequest(STORED, { ...INPUT, price: 1, colour: null }, GROWN)).toBe(false);
   });
 
-  it('compares the field in what was stored since', () => {
+  it('compares a new field with hashes that cover it', () => {
     const stored = requestHash({ ...INPUT, colour: 'red' }, GROWN);
     expect(stored).toMatch(/^2:/);
     expect(isSameRequest(stored, { ...INPUT, colour: 'red' }, GROWN)).toBe(true);
@@ -73,7 +73,7 @@ describe('isSameRequest', () => {
     expect(isSameRequest(stored, INPUT, GROWN)).toBe(false);
   });
 
-  it('cannot tell of a version that is not known yet', () => {
+  it('returns undefined for a version that is not known yet', () => {
     expect(isSameRequest(requestHash(INPUT, GROWN), INPUT)).toBeUndefined();
   });
 });

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The fields of the input of create that each version of the hash covers, the first of version 1, in the order of their
- * names. A field that is added to the input needs a further version: those before stay, because items were stored under
- * them.
+ * The fields of the create input that each version of the hash covers, sorted by name, version 1 first. A new field
+ * needs a new version. Earlier versions stay, because the hashes of stored items use them.
  */
 const VERSIONS: Versions = [
   ['brandId', 'categoryId', 'conditionId', 'description', 'images', 'isFeatured', 'name', 'photos', 'price', 'stock'],
@@ -13,8 +12,9 @@ type Versions = readonly (readonly string[])[];
 const VERSION_AND_HASH = /^(?:(\d+):)?(.*)$/;
 
 /**
- * Returns the hash (SHA-256, base64url) of a validated input, the same whatever the order of its keys: the hash of its
- * canonical JSON, keys sorted by UTF-16 units as in RFC 8785. A version and a colon precede it, except for version 1.
+ * Returns the hash (SHA-256, base64url) of a validated input, regardless of the order of its keys. It is the hash of
+ * the canonical JSON, with keys sorted by UTF-16 code units (https://www.rfc-editor.org/rfc/rfc8785). The version and a
+ * colon precede it, except for version 1.
  */
 export function requestHash(input: object, versions = VERSIONS): string {
   const version = versions.length;
@@ -23,9 +23,9 @@ export function requestHash(input: object, versions = VERSIONS): string {
 }
 
 /**
- * Returns whether an input is the one that a stored hash was made of, by the rule of the hash's version: a retry is still
- * the same request after the input has got a new field. Undefined when the hash is of a later version than this process
- * knows, as in the middle of an upgrade: only another instance can tell.
+ * Returns whether a stored hash was made from this input, by the rules of the hash's version. A retry therefore stays
+ * the same request after the input has gained a field. Returns undefined if this process does not know the version yet,
+ * as during an upgrade: only a newer instance can tell.
  */
 export function isSameRequest(stored: string, input: object, versions = VERSIONS): boolean | undefined {
   const [, version = '1', hash] = VERSION_AND_HASH.exec(stored) ?? [];
@@ -42,7 +42,7 @@ function hashOf(input: object, fields: readonly string[]): string {
 
 function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  // JSON writes numbers as JavaScript does.
+  // JSON and `String()` write finite numbers alike.
   if (typeof value !== 'object' || value === null)
     return typeof value === 'string' ? JSON.stringify(value) : String(value);
   const members = Object.entries(value)

@@ -4,15 +4,15 @@ import { SEARCH_VERSION, searchFields } from './search-terms.js';
 
 /**
  * Derives the search terms of items that have none yet, whose name, description or brand has changed, or whose terms
- * older rules made.
+ * come from older rules.
  */
 export class SearchBackfill {
   constructor(private readonly maintenance: MaintenanceRepository) {}
 
   /**
-   * Works through the stale items that were created before `createdBefore`, at most `limit` of them, in batches, resting
-   * after each for as long as it took: creates go on meanwhile. Interrupted, it goes on where it stopped. An item that is
-   * changed at the same time is left for the next run. Returns how many were brought up to date.
+   * Updates stale items created before `createdBefore`, at most `limit` of them, in batches. Pauses after each batch
+   * for as long as it took, to leave room for creates. If a run is interrupted, the next one continues where it
+   * stopped. An item that changes meanwhile is left for the next run. Returns the number of updated items.
    */
   async run(createdBefore: Date, limit?: number): Promise<number> {
     let updated = 0;
@@ -25,7 +25,7 @@ export class SearchBackfill {
     return updated;
   }
 
-  /** Those of these items that have no search terms get them. */
+  /** Adds search terms to those of the items that have none. */
   async runFor(ids: readonly string[]): Promise<void> {
     for await (const stale of this.maintenance.findUnindexed(ids)) await this.update(stale);
   }
@@ -36,14 +36,14 @@ export class SearchBackfill {
       const { name, description, brandTitle } = item;
       const texts = { name: textOf(name), description: textOf(description), brandTitle: textOf(brandTitle) };
       updates.push({ item, fields: searchFields(texts) });
-      // A large item takes about ten milliseconds.
+      // Yields to other work, because a large item takes several milliseconds.
       await nextTurn();
     }
     return this.maintenance.updateSearchFields(updates);
   }
 }
 
-/** Another service may have stored something else in its place. */
+/** Another service may have stored a value of another type. */
 function textOf(stored: unknown): string {
   return typeof stored === 'string' ? stored : '';
 }

@@ -12,7 +12,7 @@ function finds(search: string, { name, description = 'no words here', brandTitle
   return wanted.length > 0 && wanted.every((term) => terms.has(term));
 }
 
-/** Begins with another pair of letters for each index below 676. */
+/** Returns a word that starts with a different pair of letters for each index below 676. */
 function distinctWord(index: number): string {
   return String.fromCodePoint(0x61 + (index % 26), 0x61 + Math.floor(index / 26)) + 'x'.repeat(20);
 }
@@ -67,13 +67,13 @@ describe('search', () => {
     expect(finds(search, { name })).toBe(false);
   });
 
-  it('wants every word, in any order', () => {
+  it('requires every word, in any order', () => {
     const name = 'Red leather sofa';
     expect(finds('sofa red', { name })).toBe(true);
     expect(finds('sofa blue', { name })).toBe(false);
   });
 
-  it('finds words of name and brand by every beginning of two characters and more', () => {
+  it('finds words of the name and brand by every prefix of at least two characters', () => {
     const word = 'Kaffeevollautomatenreinigungstabletten';
     const listing = { name: word, brandTitle: 'Siemens' };
     for (let length = 2; length <= word.length; length++) expect(finds(word.slice(0, length), listing)).toBe(true);
@@ -112,7 +112,7 @@ describe('search', () => {
     ['ポケモン151', 'ポケモン151'],
     ['자전거2', '자전거 2'],
     ['किताब2', 'किताब 2'],
-  ])('takes letters and digits together and apart: %s finds %s', (search, name) => {
+  ])('matches letters and digits both joined and separate: %s finds %s', (search, name) => {
     expect(finds(search, { name })).toBe(true);
     const isWhole = !['iphone1', 'iphone13p', 'a7i'].includes(search);
     expect(finds(search, { name: 'Chair', description: `It is a ${name}.` })).toBe(isWhole);
@@ -130,15 +130,15 @@ describe('search', () => {
     ['iphone3', 'iPhone 13'],
     ['13iphone', 'iPhone 13'],
     ['iphone13pro', 'iPhone 13 or 12 Pro'],
-  ])('takes only what adjoins for one word: %s does not find %s', (search, name) => {
+  ])('joins only adjacent letters and digits: %s does not find %s', (search, name) => {
     expect(finds(search, { name })).toBe(false);
   });
 
-  it('does not join the last word of the name and the brand', () => {
+  it('does not join the last word of the name with the brand', () => {
     expect(finds('42nike', { name: 'Jacket 42', brandTitle: 'Nike' })).toBe(false);
   });
 
-  it('finds a serial number whole and by every beginning', () => {
+  it('finds a serial number as a whole and by every prefix', () => {
     const serial = 'w3f9a0c1de77';
     for (let length = 2; length <= serial.length; length++) {
       expect(finds(serial.slice(0, length), { name: `Drill ${serial} new` })).toBe(true);
@@ -147,48 +147,48 @@ describe('search', () => {
     expect(finds(serial, { name: 'Drill', description: `Number ${serial}.` })).toBe(true);
   });
 
-  it('finds words of the description whole only', () => {
+  it('finds words of the description only as a whole', () => {
     const listing = { name: 'Chair', description: 'Solid walnut, sold because of a move' };
     expect(finds('walnut', listing)).toBe(true);
     expect(finds('waln', listing)).toBe(false);
   });
 
-  it('keeps the first 200 distinct words of a description', () => {
+  it('indexes the first 200 distinct words of a description', () => {
     const counted = Array.from({ length: 201 }, (_, index) => `w${String(index)} w0`).join(' ');
     expect(finds('w199', { name: 'Chair', description: counted })).toBe(true);
     expect(finds('w200', { name: 'Chair', description: counted })).toBe(false);
   });
 
-  it('keeps at least 200 words of a description without spaces', () => {
+  it('indexes at least 200 words of a description without spaces', () => {
     const description = Array.from({ length: 400 }, (_, index) => String.fromCodePoint(0x4e00 + index)).join('');
     expect(finds(description.slice(398, 400), { name: 'Chair', description })).toBe(true);
   });
 
-  it('counts the first 10 words of the first 200 characters', () => {
+  it('uses the first 10 words of the first 200 characters of a query', () => {
     const tenWords = 'a b c d e f g h i j';
     expect(queryTerms(`${tenWords} k`)).toEqual(tenWords.split(' '));
     expect(queryTerms(`${'🚲'.repeat(1)}${' '.repeat(199)}late`)).toEqual(['🚲']);
     expect(queryTerms(`${' '.repeat(198)}cut off`)).toEqual(['cu']);
   });
 
-  it('takes nothing that is a word or emoji for no search', () => {
+  it('returns no terms for a query without words or emoji', () => {
     for (const search of ['', '   ', '.*', '$(){}[]^\\', '\u0000\n\t', '-', '\u0301', '\u200d']) {
       expect(queryTerms(search)).toEqual([]);
     }
   });
 
   it.each(['จักรยานพับได้', 'ລົດຖີບ', '自行车', 'ж', '🚲', '\u0301', '\ufdfa'])(
-    'takes no time for a megabyte of %s',
+    'indexes a megabyte of %s within seconds',
     (word) => {
       const text = word.repeat(Math.ceil(1_000_000 / Buffer.byteLength(word)));
       const start = performance.now();
       searchTerms({ name: text, description: text });
-      // Seconds of a worker's event loop would be minutes at worst: this is about the order of magnitude.
+      // Checks the order of magnitude: quadratic time would block a worker's event loop for minutes.
       expect(performance.now() - start).toBeLessThan(5000);
     },
   );
 
-  it('bounds what a hostile listing can index', () => {
+  it('limits the terms of a hostile listing', () => {
     const manyWords = Array.from({ length: 50_000 }, (_, index) => `word${String(index)}`).join(' ');
     expect(searchTerms({ name: manyWords, description: 'no words' }).length).toBeLessThan(2200);
     expect(searchTerms({ name: manyWords, description: manyWords }).length).toBeLessThan(3000);
@@ -200,7 +200,7 @@ describe('search', () => {
     expect(terms.join('').length).toBeLessThan(200_000);
   });
 
-  it('keeps the shortest beginnings of all words where there are too many', () => {
+  it('indexes the shortest prefixes of all words if there are too many', () => {
     const names = Array.from({ length: 200 }, (_, index) => distinctWord(index));
     const listing = { name: names.join(' ') };
     for (const name of names) {

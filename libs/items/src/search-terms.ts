@@ -1,30 +1,30 @@
 import { words } from './words.js';
 
-/** The rules below, numbered: items with terms of an older number are derived anew. */
+/** The version of the rules below. The terms of items with an older version are derived again. */
 export const SEARCH_VERSION = 2;
 
-/** Words of a text beyond these many distinct ones are not searchable. */
+/** How many distinct words of a text are indexed. */
 const INDEXED_WORDS = 200;
-/** Nor are more parts of words, and words joined, than these. */
+/** How many parts of words and joined words of a text are indexed in addition. */
 const INDEXED_PARTS = 500;
-/** In code points: how short the beginnings are by which a word of the name or brand is found. */
-const SHORTEST_BEGINNING = 2;
-/** The longest beginnings of an item beyond these many are left out, and beyond these many characters of all together. */
-const BEGINNINGS = { count: 1000, characters: 20_000 };
+/** The shortest prefix by which a word of the name or brand is found, in code points. */
+const MIN_PREFIX_LENGTH = 2;
+/** How many prefixes of an item are indexed, and how many characters of all of them. The longest are left out. */
+const MAX_PREFIXES = { count: 1000, characters: 20_000 };
 
 const QUERY_WORDS = 10;
 const QUERY_CHARACTERS = 200;
 
 /**
- * What an item is found by: the words of its name and brand with their beginnings, and the words of
- * its description, each folded and once.
+ * Returns the terms by which an item is found: the words of its name and brand with their prefixes, and the words of
+ * its description. Terms are folded and distinct.
  */
 export function searchTerms(item: { name: string; description: string; brandTitle?: string | null }): string[] {
   const named = distinctWords(`${item.name}\n${item.brandTitle ?? ''}`);
-  return [...new Set([...named, ...beginnings(named), ...distinctWords(item.description)])];
+  return [...new Set([...named, ...prefixes(named), ...distinctWords(item.description)])];
 }
 
-/** What an item is stored with to be found. */
+/** Returns the stored fields that make an item findable. */
 export function searchFields(item: Parameters<typeof searchTerms>[0]): {
   searchTerms: string[];
   searchVersion: number;
@@ -33,8 +33,8 @@ export function searchFields(item: Parameters<typeof searchTerms>[0]): {
 }
 
 /**
- * What an item must have to be found by this search, all of them; empty when the search holds no
- * word and no emoji, which is no search. Only the first {@link QUERY_WORDS} words of the first
+ * Returns the terms that an item must have to match a search, all of them. Returns none if the search contains neither
+ * a word nor an emoji, which counts as no search. Only the first {@link QUERY_WORDS} words of the first
  * {@link QUERY_CHARACTERS} code points count.
  */
 export function queryTerms(search: string): string[] {
@@ -65,27 +65,27 @@ function distinctWords(text: string): Set<string> {
   return distinct;
 }
 
-/** Returns the beginnings of the words that are no words themselves, the shortest first. */
-function beginnings(whole: ReadonlySet<string>): Set<string> {
+/** Returns the prefixes of the words, except those that are words themselves, shortest first. */
+function prefixes(wholeWords: ReadonlySet<string>): Set<string> {
   const found = new Set<string>();
-  let room = BEGINNINGS.characters;
-  let open = Array.from(whole, (word) => ({ word, end: 0 }));
+  let room = MAX_PREFIXES.characters;
+  let open = Array.from(wholeWords, (word) => ({ word, end: 0 }));
   for (let length = 1; open.length > 0; length++) {
     for (const each of open) each.end = nextCharacter(each.word, each.end);
     open = open.filter(({ word, end }) => end < word.length);
-    if (length < SHORTEST_BEGINNING) continue;
+    if (length < MIN_PREFIX_LENGTH) continue;
     for (const { word, end } of open) {
-      const beginning = word.slice(0, end);
-      if (whole.has(beginning) || found.has(beginning)) continue;
+      const prefix = word.slice(0, end);
+      if (wholeWords.has(prefix) || found.has(prefix)) continue;
       room -= length;
-      if (room < 0 || found.size === BEGINNINGS.count) return found;
-      found.add(beginning);
+      if (room < 0 || found.size === MAX_PREFIXES.count) return found;
+      found.add(prefix);
     }
   }
   return found;
 }
 
-/** Where the code point after this one begins. */
+/** Returns the index of the next code point. */
 function nextCharacter(word: string, at: number): number {
   return at + ((word.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
 }

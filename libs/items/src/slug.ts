@@ -1,10 +1,10 @@
 import { slugify } from 'transliteration';
 
-const LONGEST = 80;
-/** Enough of any name to fill a slug; transliterating a megabyte would take seconds. */
-const READ = 1000;
+const MAX_LENGTH = 80;
+/** In code points: enough of any name to fill a slug. Transliterating a megabyte would take seconds. */
+const MAX_READ = 1000;
 
-/** Arabic letters for which `transliteration` gives punctuation, which would tear the word apart. */
+/** Arabic letters that `transliteration` turns into punctuation, which would split the word. */
 const ARABIC = [
   ['ة', 'a'],
   ['ى', 'a'],
@@ -14,13 +14,13 @@ const ARABIC = [
 ] satisfies [string, string][];
 
 /**
- * The item's unique part of its address: the transliterated name, at most 80 characters of
- * `a-z0-9-`, and its `publicId`; `item-{publicId}` when nothing is left of the name, as of emoji.
+ * Returns the unique part of an item's path: the transliterated name, at most 80 characters of `a-z0-9-`, and the
+ * `publicId`. Returns `item-{publicId}` if nothing is left of the name, as with emoji.
  */
 export function itemSlug(name: string, publicId: number): string {
-  const start = Array.from(name.slice(0, 2 * READ))
-    .slice(0, READ)
+  const start = Array.from(name.slice(0, 2 * MAX_READ))
+    .slice(0, MAX_READ)
     .join('');
   const slug = slugify(start, { allowedChars: 'a-zA-Z0-9', lowercase: true, separator: '-', replace: ARABIC });
-  return `${slug.slice(0, LONGEST).replace(/^-+|-+$/g, '') || 'item'}-${String(publicId)}`;
+  return `${slug.slice(0, MAX_LENGTH).replace(/^-+|-+$/g, '') || 'item'}-${String(publicId)}`;
 }

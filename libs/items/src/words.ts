@@ -1,61 +1,62 @@
 import { fold } from './fold.js';
 
-/** A word as it is indexed and looked up, and how much of a limit in words it uses up. */
+/** A word as it is indexed and looked up. */
 export interface Word {
   term: string;
+  /** How much of a limit on words it uses. */
   cost: number;
 }
 
-const LONGEST = 200;
-/** A word of more runs of letters and digits, as a serial number is, is looked up whole. */
-const MOST_RUNS = 4;
-/** Two adjoining characters of a script without spaces stand for half a word: words there have two or three. */
+const MAX_TERM_LENGTH = 200;
+/** A word with more runs of letters and digits, such as a serial number, is looked up as a whole. */
+const MAX_RUNS = 4;
+/** A pair of characters counts as half a word, because words without spaces have two or three characters. */
 const PAIR_COST = 0.5;
 
-/** Chinese and Japanese: no spaces between words. */
+/** Chinese and Japanese, which are written without spaces. */
 const UNSPACED = String.raw`[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}]`;
-/** South-East Asia: no spaces either, but words that a dictionary finds reliably. */
+/** South-East Asian scripts, also written without spaces, whose words a dictionary finds reliably. */
 const DICTIONARY = String.raw`[\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]`;
 const OTHER = `[${UNSPACED}${DICTIONARY}]`;
 
-/** Its first group is a run of {@link UNSPACED}, its second one of {@link DICTIONARY}. */
+/** Group 1 is a run of {@link UNSPACED}, group 2 a run of {@link DICTIONARY}, group 3 a word of any other script. */
 const PART = new RegExp(
   [
     String.raw`([${UNSPACED}&&[\p{L}\p{M}\p{N}]]+)`,
     String.raw`([${DICTIONARY}&&[\p{L}\p{M}\p{N}]]+)`,
     String.raw`([[\p{L}\p{N}]--${OTHER}][[\p{L}\p{M}\p{N}]--${OTHER}]*)`,
-    // Flags, and pictographs with their skin tones and joined companions.
+    // Flags, and pictographs with skin tones and zero-width joiner sequences.
     String.raw`(\p{RI}{2}|\p{ExtPict}\p{EMod}?(?:\u{200D}\p{ExtPict}\p{EMod}?)*)`,
   ].join('|'),
   'gv',
 );
 
-/** Letters alone or digits alone. */
+/** A run of letters only or digits only. */
 const RUN = /\p{N}[\p{N}\p{M}]*|\p{L}[\p{L}\p{M}]*/gv;
 const NUMBER = /\p{N}/v;
 const NUMBER_FIRST = /^\p{N}/v;
-/** What may stand between two words that are also found as one, as in "iphone 13" and "wh-1000". */
-const JOINT = /^[ \t\p{Pd}_.]*$/v;
+/** What may separate two runs that are also indexed as one term, as in "iphone 13" and "wh-1000". */
+const SEPARATOR = /^[ \t\p{Pd}_.]*$/v;
 
-/** In folded characters: a text of few words that are repeated is read to its end. */
-const LONGEST_TEXT = 32_768;
+/** In folded characters. Bounds the work for a text whose few words repeat, which never reaches a limit on words. */
+const MAX_TEXT_LENGTH = 32_768;
 
-/** The dictionary's time grows with the square of what it cuts: a megabyte in one piece would take minutes. */
+/** Segmentation takes quadratic time, so long runs are segmented in pieces of this length. */
 const PIECE = 500;
 const dictionary = new Intl.Segmenter('th', { granularity: 'word' });
 
 /**
- * Returns the words of a text in its order, folded (see {@link fold}). Everything between runs of letters
- * and digits separates them: "AB-123" is two words, "l'été" is "l" and "ete".
+ * Yields the words of a text in order, folded (see {@link fold}). Anything but letters, digits and emoji separates
+ * words: "AB-123" is two words, "l'été" is "l" and "ete".
  *
- * Where letters and digits adjoin, in a word or with a space or hyphen between, both runs together are a term as well:
- * "iPhone 13 Pro" and "iphone13pro" have "iphone13" and "13pro", by which "iphone13pro" is looked up.
+ * Adjacent runs of letters and digits, with or without a space or hyphen between them, also form a joined term.
+ * "iPhone 13 Pro" and "iphone13pro" both yield "iphone13" and "13pro", the terms that a search for "iphone13pro" needs.
  *
- * A Chinese or Japanese run gives every two adjoining characters, so that any part of it is found however it would be cut
- * into words; to be indexed it gives every single character too.
+ * A Chinese or Japanese run yields each pair of adjacent characters, so that any part of it is found regardless of how
+ * it would be split into words. For the index, it also yields each single character.
  */
 export function* words(text: string, purpose: 'index' | 'lookup'): Generator<Word> {
-  const folded = fold(text, LONGEST_TEXT);
+  const folded = fold(text, MAX_TEXT_LENGTH);
   let before: { run: string; end: number } | undefined;
   for (const { 0: part, 1: unspaced, 2: dictionary, 3: spaced, index } of folded.matchAll(PART)) {
     const last = before;
@@ -63,32 +64,32 @@ export function* words(text: string, purpose: 'index' | 'lookup'): Generator<Wor
     if (unspaced !== undefined) yield* pairs(unspaced, purpose);
     else if (dictionary !== undefined) yield* dictionaryWords(dictionary);
     else if (spaced === undefined) yield { term: part, cost: 1 };
-    else if (purpose === 'lookup') yield* lookedUp(cut(spaced));
+    else if (purpose === 'lookup') yield* lookedUp(truncate(spaced));
     else {
-      const word = cut(spaced);
+      const word = truncate(spaced);
       const runs = runsOf(word);
       yield* indexed(word, runs);
-      if (runs.length > MOST_RUNS) continue;
+      if (runs.length > MAX_RUNS) continue;
       before = { run: runs.at(-1) ?? word, end: index + spaced.length };
-      const adjoins = last !== undefined && isNumber(last.run) !== isNumber(word);
-      if (adjoins && JOINT.test(folded.slice(last.end, index))) yield* free(joined([last.run, runs[0] ?? word]));
+      const adjoins = last !== undefined && startsWithDigit(last.run) !== startsWithDigit(word);
+      if (adjoins && SEPARATOR.test(folded.slice(last.end, index))) yield* free(joined([last.run, runs[0] ?? word]));
     }
   }
 }
 
 function* lookedUp(word: string): Generator<Word> {
   const runs = runsOf(word);
-  const [first = word, ...others] = runs.length === 1 || runs.length > MOST_RUNS ? [word] : joined(runs);
+  const [first = word, ...others] = runs.length === 1 || runs.length > MAX_RUNS ? [word] : joined(runs);
   yield { term: first, cost: 1 };
   yield* free(others);
 }
 
-/** The word, and what it or a beginning of it is looked up by; its runs too, unless they are too many. */
+/** Yields the word, the terms that a search for it or its prefix needs, and its runs unless there are too many. */
 function* indexed(word: string, runs: string[]): Generator<Word> {
   yield { term: word, cost: 1 };
   if (runs.length === 1) return;
-  yield* free(joined(runs.slice(0, MOST_RUNS)));
-  if (runs.length <= MOST_RUNS) yield* free(runs);
+  yield* free(joined(runs.slice(0, MAX_RUNS)));
+  if (runs.length <= MAX_RUNS) yield* free(runs);
 }
 
 function runsOf(word: string): string[] {
@@ -99,13 +100,12 @@ function* free(terms: string[]): Generator<Word> {
   for (const term of terms) yield { term, cost: 0 };
 }
 
-/** Every two runs that adjoin. */
+/** Joins each pair of neighbouring runs. */
 function joined(runs: string[]): string[] {
-  return runs.slice(1).map((run, index) => cut((runs[index] ?? '') + run));
+  return runs.slice(1).map((run, index) => truncate((runs[index] ?? '') + run));
 }
 
-/** Whether it begins with a digit. */
-function isNumber(run: string): boolean {
+function startsWithDigit(run: string): boolean {
   const first = run.charCodeAt(0);
   return first < 0x80 ? first < 0x3a : NUMBER_FIRST.test(run);
 }
@@ -127,7 +127,7 @@ function* dictionaryWords(run: string): Generator<Word> {
   }
 }
 
-/** Bounds the size of an index key; a query is cut in the same way. */
-function cut(term: string): string {
-  return term.length <= LONGEST ? term : Array.from(term).slice(0, LONGEST).join('');
+/** Limits the size of an index key. The words of a query are truncated in the same way. */
+function truncate(term: string): string {
+  return term.length <= MAX_TERM_LENGTH ? term : Array.from(term).slice(0, MAX_TERM_LENGTH).join('');
 }

@@ -2,43 +2,43 @@ import { DrainRate } from './drain-rate.js';
 import type { RedisConnection } from './redis.js';
 
 export interface BacklogLimits {
-  /** Jobs that wait for a worker or for their next try. */
+  /** Jobs that wait for a worker or for their next attempt. */
   jobs: number;
-  /** Bytes of their data. */
+  /** Total bytes of their data. */
   bytes: number;
 }
 
-/** What the queue holds, as Redis has counted it. */
+/** The contents of the queue, as counted by Redis. */
 interface Sample {
   /** In ms of `performance.now()`. */
   at: number;
-  /** Jobs that can be taken at once. */
+  /** Jobs that a worker can take immediately. */
   waiting: number;
-  /** Those, and the ones that wait for their next try. */
+  /** `waiting`, plus the jobs that wait for their next attempt. */
   jobs: number;
-  /** Estimate, from the jobs at both ends. */
+  /** Bytes of their data, estimated from the jobs at both ends of the queue. */
   bytes: number;
-  /** Jobs that have failed for good and are kept. */
+  /** Permanently failed jobs that are kept. */
   failed: number;
-  /** Share of `maxmemory` in use; 0 where none is set. */
+  /** The fraction of `maxmemory` in use, or 0 if none is set. */
   memory: number;
 }
 
-/** What an operator should know of the queue. */
+/** The state of the queue, for operators. `refuses` is the limit that currently makes it refuse creates. */
 export type BacklogState = Pick<Sample, 'memory' | 'failed'> & { refuses?: 'memory' | 'jobs' | 'bytes' | undefined };
 
 const FRESH_MS = 250;
-/** A look at both ends of the queue tells the size of its jobs well enough. */
+/** Enough jobs from both ends of the queue to estimate the size of all its jobs. */
 const SAMPLED_JOBS = 50;
-/** Above it workers may soon not even be able to take jobs. */
+/** Above this fraction of `maxmemory`, workers may soon be unable to take jobs. */
 const MEMORY_LIMIT = 0.7;
-/** Jobs may wait for so long before anybody calls it a stall. */
+/** The queue is not stalled until jobs have waited this long without one of them finishing. */
 const STALLED_AFTER_MS = 1000;
 const MAX_RETRY_AFTER_S = 30;
-/** When workers come back is not known. */
+/** Used during a stall, because it is unknown when the workers will be back. */
 const RETRY_AFTER_STALLED_S = 10;
 
-/** Tells how much work waits in the queue, from a sample at most 250 ms old and what this process has added since. */
+/** Tracks the work that waits in the queue: a sample at most 250 ms old, plus what this process has added since. */
 export class Backlog {
   private sample: Sample | undefined;
   private sampling: Promise<Sample> | undefined;
@@ -52,10 +52,10 @@ export class Backlog {
   ) {}
 
   /**
-   * Counts a create of this many bytes as queued, or returns after how many seconds it is worth trying again. A client
-   * that waits (`waitMs`) is also refused once its wait cannot be met.
+   * Counts a create of this many bytes as queued, or returns the number of seconds after which to retry. A create
+   * whose client waits (`waitMs`) is also refused if the jobs before it would take longer than that wait.
    *
-   * @throws when Redis does not answer
+   * @throws if Redis does not reply
    */
   async admit(bytes: number, waitMs: number | undefined): Promise<number | undefined> {
     const sample = await this.current();
@@ -70,9 +70,9 @@ export class Backlog {
     return undefined;
   }
 
-  /** Looks at the queue, which also keeps its drain rate known. @throws when Redis does not answer */
+  /** Samples the queue, which also updates the drain rate. @throws if Redis does not reply */
   async state(): Promise<BacklogState> {
-    const sample = await this.look();
+    const sample = await this.takeSample();
     return { ...sample, refuses: this.reasonIn(sample) };
   }
 
@@ -84,25 +84,25 @@ export class Backlog {
 
   private async current(): Promise<Sample> {
     if (this.sample !== undefined && performance.now() - this.sample.at <= FRESH_MS) return this.sample;
-    this.sampling ??= this.sampleAnew().finally(() => {
+    this.sampling ??= this.refresh().finally(() => {
       this.sampling = undefined;
     });
     return this.sampling;
   }
 
-  private async sampleAnew(): Promise<Sample> {
+  private async refresh(): Promise<Sample> {
     const { jobs, bytes } = this.added;
-    this.sample = await this.look();
-    // What was added meanwhile may not be in the sample.
+    this.sample = await this.takeSample();
+    // The sample may not include jobs that were added while it was taken.
     this.added = { jobs: this.added.jobs - jobs, bytes: this.added.bytes - bytes };
     return this.sample;
   }
 
-  private async look(): Promise<Sample> {
+  private async takeSample(): Promise<Sample> {
     const at = performance.now();
     const names = ['wait', 'prioritized', 'delayed', 'failed', 'metrics:completed', 'metrics:failed'];
     const keys = names.map((name) => this.toKey(name));
-    const reply = await this.redis.eval(LOOK, keys.length, ...keys, this.toKey(''), SAMPLED_JOBS);
+    const reply = await this.redis.eval(SAMPLE_SCRIPT, keys.length, ...keys, this.toKey(''), SAMPLED_JOBS);
     const [counts, info] = reply as [number[], string];
     const [waits = 0, prioritized = 0, delayed = 0, failed = 0, finished = 0, bytes = 0] = counts;
     const waiting = waits + prioritized;
@@ -112,10 +112,10 @@ export class Backlog {
 }
 
 /**
- * Counts the jobs of each state and estimates the bytes of those that wait, in one step. A script also makes a Redis
- * Cluster ask the node that holds the queue about its memory.
+ * Counts the jobs in each state and estimates the bytes of the waiting ones, atomically. Because this is a script,
+ * `INFO` runs on the node of a Redis Cluster that holds the queue.
  */
-const LOOK = `
+const SAMPLE_SCRIPT = `
 local wait, prioritized, delayed, failed = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local prefix, sampled = ARGV[1], tonumber(ARGV[2])
 

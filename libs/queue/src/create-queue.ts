@@ -5,22 +5,22 @@ import { Backlog, type BacklogLimits } from './backlog.js';
 import { CREATE_JOB_OPTIONS, CREATE_QUEUE, keyPrefix } from './queue-settings.js';
 import type { RedisConnection } from './redis.js';
 
-/** The outcome of an attempt to queue a job: `refused` is certain, after `unknown` it may be queued. */
+/** The outcome of adding a job. After `refused` it is certainly not queued; after `unknown` it may be. */
 export type Enqueued = 'queued' | 'refused' | 'unknown';
 
-/** A job that the queue holds under an id. */
+/** A job in the queue. */
 export interface HeldJob {
-  /** Of the request that was queued; undefined when the job's data cannot be read. */
+  /** Hash of the queued request, or undefined if the job's data cannot be read. */
   requestHash: string | undefined;
   hasFailed: boolean;
-  /** As stored. */
+  /** JSON, exactly as stored in Redis. */
   data: string;
 }
 
-/** A create as its producer knows it. */
+/** The data of a create job, without the version that the queue adds. */
 export type NewJob = Omit<CreateJob, 'version'>;
 
-/** The producer's end of the queue of creates. */
+/** The producer side of the create queue. */
 export class CreateQueue {
   readonly backlog: Backlog;
   private readonly queue: Queue;
@@ -33,28 +33,28 @@ export class CreateQueue {
     this.queue = new Queue(CREATE_QUEUE, {
       connection: redis,
       prefix: keyPrefix(queuePrefix),
-      // Nobody reads the event stream: replies have their own channel.
+      // Nothing reads the event stream, because replies have their own channel.
       streams: { events: { maxLen: 1000 } },
-      // BullMQ asks for the version once; were Redis to go away just then, every add would fail for ever.
+      // BullMQ checks the version only once. If Redis went away at that moment, every later add would fail.
       skipVersionCheck: true,
     });
     this.queue.on('error', () => undefined);
     this.backlog = new Backlog(redis, (name) => this.queue.toKey(name), limits);
   }
 
-  /** Settles once Redis can be sent commands. */
+  /** Resolves once the connection can send commands. */
   async waitUntilReady(): Promise<void> {
     if (this.redis.status === 'ready') return;
     await new Promise((resolve) => this.redis.once('ready', resolve));
   }
 
-  /** Queues the job under its item's id; a job that is there already stays as it is. */
+  /** Adds the job under the id of its item. An existing job with this id stays unchanged. */
   async add(job: NewJob): Promise<Enqueued> {
     if (this.redis.status !== 'ready') return 'refused';
     return toEnqueued(this.queue.add('create', dataOf(job), { ...CREATE_JOB_OPTIONS, jobId: job.id }));
   }
 
-  /** The job under an id, if there is one. @throws when Redis does not answer */
+  /** Returns the job with this id, if there is one. @throws if Redis does not reply */
   async find(id: string): Promise<HeldJob | undefined> {
     const [data, failedAt] = await Promise.all([
       this.redis.hget(this.queue.toKey(id), 'data'),
@@ -63,10 +63,10 @@ export class CreateQueue {
     return data === null ? undefined : { requestHash: hashIn(data), hasFailed: failedAt !== null, data };
   }
 
-  /** Lets a job be tried again, with all its attempts, if it has failed; one that has not is queued already. */
+  /** Retries a failed job with its full number of attempts. A job that has not failed counts as queued. */
   async retry(id: string): Promise<Enqueued> {
     const job = await this.queue.getJob(id).catch(() => undefined);
-    // Done meanwhile, or Redis is away.
+    // The job has completed in the meantime, or Redis is away.
     if (job === undefined) return 'unknown';
     const enqueued = await toEnqueued(job.retry('failed', { resetAttemptsMade: true }));
     if (enqueued === 'queued') return enqueued;
@@ -75,14 +75,14 @@ export class CreateQueue {
   }
 
   /**
-   * Puts a job's data in the place of data that cannot be read, and of which nothing can ever be stored. What another
-   * request has put there meanwhile stays.
+   * Replaces job data that cannot be read, and from which no item could ever be stored. Does nothing if another request
+   * has replaced it in the meantime.
    */
   async replaceData({ data }: HeldJob, job: NewJob): Promise<void> {
     await this.redis.eval(REPLACE_DATA, 1, this.queue.toKey(job.id), data, JSON.stringify(dataOf(job)));
   }
 
-  /** The state of each job, in the order of the ids. @throws when Redis does not answer */
+  /** Returns the state of each job, in the order of the ids. @throws if Redis does not reply */
   async findStates(ids: readonly string[]): Promise<('missing' | 'failed' | 'open')[]> {
     const states = await this.redis.eval(FIND_STATES, 2, this.queue.toKey('failed'), this.queue.toKey(''), ...ids);
     return states as ('missing' | 'failed' | 'open')[];
@@ -98,9 +98,9 @@ function dataOf(job: NewJob): CreateJob {
   return { version: CREATE_JOB_VERSION, ...job };
 }
 
-async function toEnqueued(queueing: Promise<unknown>): Promise<Enqueued> {
+async function toEnqueued(adding: Promise<unknown>): Promise<Enqueued> {
   try {
-    await queueing;
+    await adding;
     return 'queued';
   } catch (error) {
     return wasNeverRun(error) ? 'refused' : 'unknown';
@@ -132,7 +132,7 @@ return states
 
 const NEVER_WRITTEN = /^(?:Stream isn't writeable|Cluster isn't ready)/;
 
-/** Redis answered that it did not run the command, or the command was never written to it. */
+/** Whether Redis replied that it did not run the command, or the command was never sent. */
 function wasNeverRun(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return error instanceof ReplyError || NEVER_WRITTEN.test(error.message);

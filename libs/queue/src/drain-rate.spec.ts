@@ -1,6 +1,6 @@
 import { DrainRate } from './drain-rate.js';
 
-describe('the drain rate', () => {
+describe('DrainRate', () => {
   let rate: DrainRate;
   beforeEach(() => {
     jest.useFakeTimers();
@@ -8,9 +8,9 @@ describe('the drain rate', () => {
   });
   afterEach(() => jest.useRealTimers());
 
-  /** Looks four times a second, while `perSecond` jobs are finished. */
+  /** Observes the queue four times a second while `perSecond` jobs finish each second. */
   let finished = 0;
-  const look = (seconds: number, perSecond: number, waiting = 100): void => {
+  const observe = (seconds: number, perSecond: number, waiting = 100): void => {
     for (let n = 0; n < seconds * 4; n++) {
       jest.advanceTimersByTime(250);
       finished += perSecond / 4;
@@ -18,41 +18,41 @@ describe('the drain rate', () => {
     }
   };
 
-  it('is unknown until jobs have waited for a second', () => {
-    look(0.75, 40);
+  it('knows no rate until jobs have waited for a second', () => {
+    observe(0.75, 40);
     expect(rate.drainMs(10)).toBeUndefined();
-    look(1, 40);
+    observe(1, 40);
     expect(rate.drainMs(10)).toBe(250);
   });
 
-  it('is unknown while few jobs have been finished, as in a hiccup', () => {
-    look(3, 2);
+  it('knows no rate while only a few jobs have finished', () => {
+    observe(3, 2);
     expect(rate.drainMs(10)).toBeUndefined();
-    look(4, 2);
+    observe(4, 2);
     expect(rate.drainMs(10)).toBe(5000);
   });
 
-  it('is the last known one while no job is finished', () => {
-    look(2, 40);
-    look(20, 0);
+  it('keeps the last known rate while no job finishes', () => {
+    observe(2, 40);
+    observe(20, 0);
     expect(rate.drainMs(10)).toBe(250);
     expect(rate.stalledMs).toBe(20_000);
   });
 
-  it('does not count a stall', () => {
-    look(2, 40);
-    look(5, 0);
-    look(2, 80);
+  it('does not include a stall in the rate', () => {
+    observe(2, 40);
+    observe(5, 0);
+    observe(2, 80);
     expect(rate.drainMs(10)).toBe(125);
     expect(rate.stalledMs).toBe(0);
   });
 
-  it('is forgotten when nothing waits any more', () => {
-    look(2, 40);
-    look(1, 0, 0);
+  it('forgets the rate when no jobs are waiting', () => {
+    observe(2, 40);
+    observe(1, 0, 0);
     expect(rate.drainMs(10)).toBeUndefined();
     jest.advanceTimersByTime(60_000);
-    look(0.25, 0);
+    observe(0.25, 0);
     expect(rate.stalledMs).toBe(0);
   });
 });

@@ -8,12 +8,12 @@ import { connectRedis, type RedisConnection } from './redis.js';
 
 const CONCURRENCY = 4;
 const GRACE_MS = 5000;
-/** More than a lock and two checks for stalled jobs. */
+/** Longer than a lock and two checks for stalled jobs. */
 const TAKEN_OVER_MS = 15_000;
 
 jest.setTimeout(30_000);
 
-describe('a worker that takes jobs in batches', () => {
+describe('JobWorker', () => {
   let redis: RedisConnection;
   let queue: Queue;
   let worker: JobWorker;
@@ -60,7 +60,7 @@ describe('a worker that takes jobs in batches', () => {
       expect(await queue.getJobCounts()).toMatchObject(counts);
     });
 
-  /** Starts the worker, which then has the job in hand until it is told that its batch is done. */
+  /** Starts the worker with one job, which stays active until the returned function is called. */
   const beginWith = async (name: string): Promise<() => void> => {
     let done = (): void => undefined;
     work = () =>
@@ -79,7 +79,7 @@ describe('a worker that takes jobs in batches', () => {
     };
   };
 
-  it('takes what waits together, up to its concurrency, in the order in which it was added', async () => {
+  it('takes waiting jobs together, up to its concurrency, in the order in which they were added', async () => {
     await add('a', 'b', 'c', 'd', 'e', 'f');
     worker.start();
     await expectCounts({ completed: 6, active: 0, waiting: 0 });
@@ -89,7 +89,7 @@ describe('a worker that takes jobs in batches', () => {
     ]);
   });
 
-  it('waits for the first job, and takes along what comes while a batch is worked on', async () => {
+  it('waits for the first job, and puts jobs that arrive during a batch into the next batch', async () => {
     const done = await beginWith('a');
     await add('b', 'c');
     done();
@@ -100,7 +100,7 @@ describe('a worker that takes jobs in batches', () => {
     await expectCounts({ completed: 3 });
   });
 
-  it('ends each job with its own outcome', async () => {
+  it('finishes each job with its own outcome', async () => {
     const outcomeOf = ({ name, attemptsMade, attemptsStarted }: Job): JobOutcome => {
       if (name === 'bad') return { kind: 'failed', error: new UnrecoverableError('it is bad') };
       if (name === 'unlucky' && attemptsMade === 0) return { kind: 'failed', error: new Error('try again') };
@@ -117,7 +117,7 @@ describe('a worker that takes jobs in batches', () => {
     expect(failures).toEqual(['bad: it is bad']);
   });
 
-  it('lets all of a batch be tried again that throws', async () => {
+  it('retries all jobs of a batch that throws', async () => {
     work = () => (batches.length === 1 ? Promise.reject(new Error('all of them')) : Promise.resolve([]));
     await add('a', 'b');
     worker.start();
@@ -125,12 +125,12 @@ describe('a worker that takes jobs in batches', () => {
     expect(batches[0]).toEqual(['a', 'b']);
   });
 
-  it('takes none while it is paused, and takes them again', async () => {
+  it('takes no jobs while it is paused, and takes them again afterwards', async () => {
     let isOver = false;
     worker.start();
     worker.pauseWhile('for a while', () => Promise.resolve(isOver));
     expect(worker.idleReason).toBe('for a while');
-    // The one that it was waiting for when it was paused may still be taken.
+    // The worker may still take the job that it was waiting for when it was paused.
     await add('a', 'b', 'c');
     await eventually(async () => {
       expect((await queue.getWaitingCount()) + batches.flat().length).toBe(3);
@@ -141,7 +141,7 @@ describe('a worker that takes jobs in batches', () => {
     expect(worker.idleReason).toBeUndefined();
   });
 
-  it('does again what Redis has refused to end, once it takes ends again', async () => {
+  it('runs a job again if Redis refused to complete it, once Redis accepts commands again', async () => {
     work = async () => {
       await redis.config('SET', 'min-replicas-to-write', '1');
       return [];
@@ -159,7 +159,7 @@ describe('a worker that takes jobs in batches', () => {
     expect(batches.flat().sort()).toEqual(['a', 'a', 'b', 'b']);
   });
 
-  it('finishes the batch in hand when it is closed, and takes no more', async () => {
+  it('finishes the current batch when it is closed, and takes no more jobs', async () => {
     const done = await beginWith('a');
     await add('b');
     const closed = worker.close(GRACE_MS);
@@ -168,7 +168,7 @@ describe('a worker that takes jobs in batches', () => {
     expect(await queue.getJobCounts()).toMatchObject({ completed: 1, waiting: 1, active: 0 });
   });
 
-  it('cuts what waits into batches of bounded size', async () => {
+  it('splits waiting jobs into batches of limited size', async () => {
     const large = 'x'.repeat(3 * 1024 * 1024);
     for (const name of ['a', 'b', 'c']) await queue.add(name, { large });
     worker.start();
@@ -176,7 +176,7 @@ describe('a worker that takes jobs in batches', () => {
     expect(batches).toEqual([['a', 'b'], ['c']]);
   });
 
-  it('renews the locks of what is in hand: nobody else takes it', async () => {
+  it('renews the locks of active jobs, so that no other worker takes them', async () => {
     const done = await beginWith('a');
     const [job] = await queue.getActive();
     const lock = `${queue.toKey(job?.id ?? '')}:lock`;
@@ -189,7 +189,7 @@ describe('a worker that takes jobs in batches', () => {
     expect(batches).toEqual([['a']]);
   });
 
-  it('goes on beside a job whose end BullMQ refuses, and leaves that job to be taken over', async () => {
+  it('continues with other jobs if BullMQ refuses to complete one, and takes that one over later', async () => {
     const done = await beginWith('a');
     const [job] = await queue.getActive();
     await redis.set(`${queue.toKey(job?.id ?? '')}:lock`, "another worker's");
@@ -203,7 +203,7 @@ describe('a worker that takes jobs in batches', () => {
     }, TAKEN_OVER_MS);
   });
 
-  it('leaves nothing of completed creates in Redis', async () => {
+  it('leaves no data of completed creates in Redis', async () => {
     worker.start();
     for (let n = 0; n < 20; n++) await queue.add('create', {}, CREATE_JOB_OPTIONS);
     await eventually(() => {

@@ -5,7 +5,7 @@ import { Job, Worker, type JobJson } from 'bullmq';
 import { keyPrefix, LOCK_MS, WORKER_OPTIONS } from './queue-settings.js';
 import type { RedisConnection } from './redis.js';
 
-/** Where the jobs come from; up to `concurrency` of them are taken at a time. */
+/** Where the jobs come from. A batch has at most `concurrency` of them. */
 export interface JobSource {
   redis: RedisConnection;
   queue: string;
@@ -13,43 +13,43 @@ export interface JobSource {
   concurrency: number;
 }
 
-/** The outcome of a job: a failed one is tried again while it has attempts left; the others use none up. */
+/** The outcome of a job. A failed job is retried while it has attempts left; the other outcomes use up no attempt. */
 export type JobOutcome =
   { kind: 'done' } | { kind: 'failed'; error: Error } | { kind: 'wait' } | { kind: 'delay'; ms: number };
 
-/** What is done with jobs. */
+/** Callbacks for the jobs that were taken. */
 export interface JobHandlers {
-  /** Does jobs together; returns the outcome of each, in job order. When it throws, all of them have failed. */
+  /** Processes a batch and returns the outcome of each job, in job order. If it throws, all of them have failed. */
   process: (jobs: readonly Job[]) => Promise<readonly JobOutcome[]>;
-  /** Called for each job that has failed for good. */
+  /** Called for each job that has failed permanently. */
   onFailed: (job: Job, error: Error) => void;
 }
 
-/** Bytes of job data, as JSON, in one batch. */
+/** Maximum bytes of job data in one batch, as JSON. */
 const MAX_BATCH_BYTES = 8 * 1024 * 1024;
-/** The size of a job is known only once it is taken: this bounds by how much a batch can exceed its bytes. */
+/** Limits how far a fetch can exceed {@link MAX_BATCH_BYTES}: the size of a job is known only after it is taken. */
 const TAKE_AT_ONCE = 64;
 
 /**
- * Replies by which Redis refuses commands for a while; BullMQ would ask again in a hot loop. Before
- * version 7, Redis wraps the reply that a script gets: `ERR Error running script (…): … -OOM …`.
+ * Error replies with which Redis refuses commands temporarily. BullMQ would retry them in a busy loop. Before version
+ * 7, Redis wraps the error reply of a command in a script: `ERR Error running script (…): … -OOM …`.
  */
 const REFUSED_BY_REDIS = /(?:^| -)(OOM|LOADING|READONLY|NOREPLICAS|MISCONF|MASTERDOWN|CLUSTERDOWN|BUSY)\b/;
 const PAUSE_MS = 300;
-const ASK_EVERY_MS = 50;
-/** Each step of closing; Redis may be away, and is then left alone. */
+const POLL_EVERY_MS = 50;
+/** Time limit for each step of closing, because Redis may be away. */
 const CLOSE_WITHIN_MS = 500;
 const REPORT_EVERY_MS = 5000;
 
 /**
- * Takes jobs in batches, and none while it is paused. This is BullMQ's manual processing
- * (https://docs.bullmq.io/patterns/manually-fetching-jobs): all jobs that wait are taken at once, and each that ends takes
- * the next along, where BullMQ's own loop takes one job after the other.
+ * Takes jobs in batches, and none while it is paused. Uses BullMQ's manual processing
+ * (https://docs.bullmq.io/patterns/manually-fetching-jobs): it takes all waiting jobs at once, and completing a job
+ * also fetches the next one. BullMQ's own loop would take jobs one by one.
  */
 export class JobWorker {
   private readonly worker: Worker;
-  /** Jobs that were taken and have not ended, with the bytes of their data; their locks are renewed. */
-  private readonly inHand = new Map<Job, number>();
+  /** Jobs that were taken and are not finished, with the bytes of their data. Their locks are renewed. */
+  private readonly activeJobs = new Map<Job, number>();
   private readonly tokenPrefix = randomUUID();
   private tokens = 0;
   private running: Promise<void> | undefined;
@@ -76,18 +76,18 @@ export class JobWorker {
     this.worker.on('error', this.onError);
   }
 
-  /** Takes jobs from now on. */
+  /** Starts to take jobs. */
   start(): void {
     void this.worker.startStalledCheckTimer();
     this.renewal = setInterval(() => {
       // While Redis is away, renewals would pile up.
       if (this.source.redis.status !== 'ready') return;
-      for (const job of this.inHand.keys()) job.extendLock(job.token ?? '', LOCK_MS).catch(this.onError);
+      for (const job of this.activeJobs.keys()) job.extendLock(job.token ?? '', LOCK_MS).catch(this.onError);
     }, LOCK_MS / 2);
     this.running = this.run();
   }
 
-  /** Takes no jobs until `isOver` says so. */
+  /** Takes no jobs until `isOver` returns true. Has no effect while the worker is already paused. */
   pauseWhile(reason: string, isOver: () => Promise<boolean>): void {
     if (this.pauseReason !== undefined) return;
     this.pauseReason = reason;
@@ -99,28 +99,28 @@ export class JobWorker {
     })();
   }
 
-  /** Why no jobs are taken, or undefined while they are, or would be if there were any. */
+  /** The reason why the worker takes no jobs, or undefined if it takes them as they come. */
   get idleReason(): string | undefined {
     if (this.isStopping) return 'stopping';
     return this.pauseReason ?? (this.running === undefined ? 'not started' : undefined);
   }
 
-  /** How many jobs wait to be taken. @throws when Redis does not answer */
+  /** Returns how many jobs wait to be taken. @throws if Redis does not reply */
   countWaiting(): Promise<number> {
     return this.source.redis.llen(this.worker.toKey('wait'));
   }
 
-  /** Takes no more jobs, and gives those back that have not ended within `graceMs`: another worker takes them. */
+  /** Stops taking jobs. Those that are not finished within `graceMs` return to the queue, for another worker. */
   async close(graceMs: number): Promise<void> {
     this.isStopping = true;
-    // Nothing is in hand then; not forced, closing would wait for as long as BullMQ waits for a job.
+    // No job is active then. Without force, closing would last as long as the blocking wait of BullMQ for a job.
     if (this.isBlocked) await settledWithin(CLOSE_WITHIN_MS, this.worker.close(true));
     const until = performance.now() + graceMs;
-    while (this.inHand.size > 0 && performance.now() < until) await delay(ASK_EVERY_MS);
+    while (this.activeJobs.size > 0 && performance.now() < until) await delay(POLL_EVERY_MS);
     clearInterval(this.renewal);
-    if (this.inHand.size > 0) this.logger.warn({ jobs: this.inHand.size }, 'giving unfinished jobs back');
-    const givingBack = [...this.inHand.keys()].map((job) => job.moveToWait(job.token));
-    await settledWithin(CLOSE_WITHIN_MS, Promise.allSettled(givingBack));
+    if (this.activeJobs.size > 0) this.logger.warn({ jobs: this.activeJobs.size }, 'giving unfinished jobs back');
+    const returning = [...this.activeJobs.keys()].map((job) => job.moveToWait(job.token));
+    await settledWithin(CLOSE_WITHIN_MS, Promise.allSettled(returning));
     await settledWithin(
       CLOSE_WITHIN_MS,
       Promise.resolve(this.running).then(() => this.worker.close()),
@@ -139,7 +139,7 @@ export class JobWorker {
     }
   }
 
-  /** Adds jobs that wait, up to the concurrency and to {@link MAX_BATCH_BYTES}. */
+  /** Adds waiting jobs, up to the concurrency and {@link MAX_BATCH_BYTES}. */
   private async fill(jobs: readonly Job[]): Promise<readonly Job[]> {
     const room = this.source.concurrency - jobs.length;
     const bytes = jobs.reduce((sum, job) => sum + this.bytesOf(job), 0);
@@ -163,11 +163,11 @@ export class JobWorker {
 
   private hold(job: Job | undefined): Job[] {
     if (job === undefined) return [];
-    this.inHand.set(job, Buffer.byteLength(JSON.stringify(job.data)));
+    this.activeJobs.set(job, Buffer.byteLength(JSON.stringify(job.data)));
     return [job];
   }
 
-  /** Returns the jobs that were taken along. */
+  /** Processes jobs, and returns the next ones, which were fetched by completing these. */
   private async processAll(jobs: readonly Job[]): Promise<Job[]> {
     const next: Job[] = [];
     for (const batch of cutByBytes(jobs, (job) => this.bytesOf(job), MAX_BATCH_BYTES)) {
@@ -179,14 +179,14 @@ export class JobWorker {
     return next;
   }
 
-  /** Ends a job. One whose end Redis refuses is taken again when its lock has expired, and its item is found. */
+  /** Finishes a job. If Redis refuses, the job is taken again after its lock expires, and its stored item is found. */
   private async end(job: Job, outcome: JobOutcome): Promise<Job[]> {
     const { token = '' } = job;
     try {
       if (outcome.kind === 'wait') await job.moveToWait(token);
       if (outcome.kind === 'delay') await job.moveToDelayed(Date.now() + outcome.ms, token);
       if (outcome.kind === 'failed') await job.moveToFailed(outcome.error, token, false);
-      // Without a time of finishing it will be tried again.
+      // A job without `finishedOn` will be retried.
       if (outcome.kind === 'failed' && job.finishedOn !== undefined) this.handlers.onFailed(job, outcome.error);
       if (outcome.kind !== 'done') return [];
       return this.toJob(await job.moveToCompleted(undefined, token, this.idleReason === undefined), token);
@@ -194,11 +194,11 @@ export class JobWorker {
       this.onError(error);
       return [];
     } finally {
-      this.inHand.delete(job);
+      this.activeJobs.delete(job);
     }
   }
 
-  /** The job that was taken along when another ended: its data and its id, or nothing. */
+  /** Creates the job that BullMQ fetched when another was completed, from its data and id, if there is one. */
   private toJob(taken: unknown, token: string): Job[] {
     const [json, id] = Array.isArray(taken) ? (taken as [JobJson | null, string]) : [null, ''];
     if (!json) return [];
@@ -208,14 +208,14 @@ export class JobWorker {
   }
 
   private bytesOf(job: Job): number {
-    return this.inHand.get(job) ?? 0;
+    return this.activeJobs.get(job) ?? 0;
   }
 
   private readonly onError = (error: unknown): void => {
     const { message } = error as Error;
-    // The connection itself reports that Redis is away.
-    const isOfConnection = 'syscall' in (error as Error) || message === 'Connection is closed.';
-    if (this.isStopping || isOfConnection) return;
+    // The connection reports such errors itself.
+    const isConnectionError = 'syscall' in (error as Error) || message === 'Connection is closed.';
+    if (this.isStopping || isConnectionError) return;
     if (REFUSED_BY_REDIS.test(message)) this.pauseWhile('Redis refuses commands', () => delay(PAUSE_MS, true));
     else this.reportError(message);
   };

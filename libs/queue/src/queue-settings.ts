@@ -1,41 +1,41 @@
 import type { JobsOptions, WorkerOptions } from 'bullmq';
 
-/** Name of the queue of creates. */
+/** Name of the create queue. */
 export const CREATE_QUEUE = 'item-create';
 
-/** Prefix of all keys in Redis; the braces keep them on one node of a Redis Cluster. */
+/** Returns the prefix of all keys in Redis. The braces are a hash tag: it keeps the keys on one node of a Cluster. */
 export function keyPrefix(queuePrefix: string): string {
   return `{${queuePrefix}}`;
 }
 
-/** Failed jobs that are kept, 128 MiB of the largest; each that fails beyond them removes the oldest. */
+/** How many failed jobs are kept: at most about 128 MiB by default. Beyond that, the oldest is removed. */
 export const MAX_FAILED_JOBS = 2000;
 
 /**
- * How a create job is tried again and kept. A completed one is removed at once: the item in MongoDB is the record. A
- * failed one stays, with its data, until an operator retries or discards it, or until {@link MAX_FAILED_JOBS} others have
- * failed after it.
+ * How create jobs are retried and kept. A completed job is removed immediately, because the item in MongoDB is the
+ * record. A failed job stays, with its data, until an operator retries or discards it, or until {@link MAX_FAILED_JOBS}
+ * others have failed after it.
  */
 export const CREATE_JOB_OPTIONS = {
-  // Four waits, some 5 s together: a poisoned create is given up while its client still waits.
+  // Four delays, 3 to 6 s in total: a create that always fails is given up while its client still waits.
   attempts: 5,
   backoff: { type: 'exponential', delay: 400, jitter: 0.5 },
   removeOnComplete: true,
   removeOnFail: { count: MAX_FAILED_JOBS },
 } satisfies JobsOptions;
 
-/** How long a worker holds a job without renewing its lock. */
+/** How long a job's lock lasts without being renewed. */
 export const LOCK_MS = 5000;
 
 /**
- * How a worker holds its jobs. A job whose worker died is taken over after {@link LOCK_MS} and up to
- * two `stalledInterval`s. Taking over is no failure: with BullMQ's default `maxStalledCount` of 1 a
- * job whose item is stored could end in `failed`.
+ * How a worker locks its jobs. If a worker dies, another one takes over its jobs after {@link LOCK_MS} and up to two
+ * `stalledInterval`s. A takeover must not count as a failure: with BullMQ's default `maxStalledCount` of 1, a job whose
+ * item is stored could end in `failed`.
  */
 export const WORKER_OPTIONS = {
   lockDuration: LOCK_MS,
   stalledInterval: 2000,
   maxStalledCount: 1_000_000,
-  // Counts completed jobs, from which producers tell how fast the queue drains.
+  // Counts finished jobs, from which producers compute how fast the queue drains.
   metrics: { maxDataPoints: 1 },
 } satisfies Partial<WorkerOptions>;

@@ -1,6 +1,6 @@
 import { parseRedisUrl } from './redis-url.js';
 
-describe('REDIS_URL', () => {
+describe('parseRedisUrl', () => {
   const single = { kind: 'single', tls: false, host: 'h', port: 6379, db: 0 };
   it.each([
     ['redis://h', single],
@@ -10,11 +10,11 @@ describe('REDIS_URL', () => {
     ['redis://:secret@h', { ...single, password: 'secret' }],
     ['redis://user@h', { ...single, username: 'user' }],
     ['redis://us%40er:p%2Fa%3Ass:w@h/15', { ...single, username: 'us@er', password: 'p/a:ss:w', db: 15 }],
-  ])('may name one server: %s', (url, address) => {
+  ])('accepts a single server: %s', (url, address) => {
     expect(parseRedisUrl(url)).toEqual(address);
   });
 
-  it('may name Sentinels and what they watch', () => {
+  it('accepts Sentinels and the name of their primary', () => {
     expect(parseRedisUrl('redis+sentinel://:secret@a,b:7000/main/3')).toEqual({
       kind: 'sentinel',
       tls: false,
@@ -28,7 +28,7 @@ describe('REDIS_URL', () => {
     });
   });
 
-  it('may name nodes of a Cluster', () => {
+  it('accepts nodes of a Cluster', () => {
     expect(parseRedisUrl('rediss+cluster://a:1,b')).toEqual({
       kind: 'cluster',
       tls: true,
@@ -60,9 +60,9 @@ describe('REDIS_URL', () => {
     'redis+cluster://secret/1',
     'redis+proxy://secret',
     'http://secret',
-  ])('is refused by its rule, and never shown: %s', (url) => {
-    const refusal = (): unknown => parseRedisUrl(url);
-    expect(refusal).toThrow(/^REDIS_URL is not valid: it must be redis\[s\]:\/\/\S/);
-    expect(refusal).not.toThrow(/secret|cret/);
+  ])('rejects %s with the expected form, and does not show the URL', (url) => {
+    const parse = (): unknown => parseRedisUrl(url);
+    expect(parse).toThrow(/^REDIS_URL is not valid: it must be redis\[s\]:\/\/\S/);
+    expect(parse).not.toThrow(/secret|cret/);
   });
 });

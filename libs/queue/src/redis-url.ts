@@ -1,6 +1,6 @@
 import { ConfigError } from '@app/runtime';
 
-/** Where Redis is, read from a `REDIS_URL`. */
+/** The address of Redis, parsed from a `REDIS_URL`. */
 export type RedisAddress = { tls: boolean; username?: string; password?: string } & (
   | { kind: 'single'; host: string; port: number; db: number }
   | { kind: 'sentinel'; sentinels: Endpoint[]; master: string; db: number }
@@ -21,11 +21,13 @@ const RULE =
   'or redis[s]+cluster://[user:password@]host[:port],…, user and password percent-encoded';
 
 /**
- * Reads a `REDIS_URL` in one of its three forms: one server, `redis[s]://[user:password@]host[:port][/db]`;
- * Sentinel, `redis[s]+sentinel://[user:password@]host[:port],host[:port]…/master[/db]`; Cluster,
- * `redis[s]+cluster://[user:password@]host[:port],host[:port]…`.
+ * Parses a `REDIS_URL`, which has one of three forms:
  *
- * @throws ConfigError whose message does not hold the URL, which may hold a password
+ * - a single server, `redis[s]://[user:password@]host[:port][/db]`
+ * - Sentinel, `redis[s]+sentinel://[user:password@]host[:port],host[:port]…/master[/db]`
+ * - Cluster, `redis[s]+cluster://[user:password@]host[:port],host[:port]…`
+ *
+ * @throws ConfigError if the URL is not valid. The message does not contain the URL, which may contain a password.
  */
 export function parseRedisUrl(url: string): RedisAddress {
   const { tls, kind, auth = '', hosts = '', path = '' } = FORM.exec(url)?.groups ?? refuse();
@@ -44,7 +46,7 @@ export function parseRedisUrl(url: string): RedisAddress {
   return { ...common, kind: 'single', ...endpoint, db: database(segments) };
 }
 
-/** A password may hold colons: the first one ends the user's name. */
+/** The first colon ends the user name. A password may contain colons. */
 function credentials(auth: string): { username?: string; password?: string } {
   const [, username = '', password = ''] = /^([^:]*):?(.*)$/.exec(auth) ?? [];
   return {

@@ -22,7 +22,7 @@ const SLOTS = Array.from({ length: 16_384 }, (_, slot) => slot);
 
 jest.setTimeout(30_000);
 
-describe('the queue and the reply channel', () => {
+describe('the queue on Redis', () => {
   let open: RedisConnection[];
   let nodes: OwnDatabase[];
   beforeEach(() => {
@@ -39,7 +39,7 @@ describe('the queue and the reply channel', () => {
     return redis;
   }
 
-  /** A job goes from the queue to a worker, and a reply goes back. */
+  /** Expects a worker to get a job from the queue, and its reply to arrive. */
   async function expectRoundTrip(url: string): Promise<void> {
     const producer = connect(url, 'producer');
     const queue = new CreateQueue(producer, 'test', { jobs: 1000, bytes: 1_000_000 });
@@ -69,7 +69,7 @@ describe('the queue and the reply channel', () => {
     const job = { requestHash: 'h', requestId: 'r', replyTo: subscriber.channel, sellerId: 's', item: {} as never };
     let sent = 0;
     await eventually(async () => {
-      // A reply that is published before the subscription is there is lost.
+      // Replies that are published before the subscription exists are lost.
       const id = `job-${String(sent++)}`;
       expect(await queue.add({ id, ...job })).toBe('queued');
       await eventually(() => {
@@ -83,7 +83,7 @@ describe('the queue and the reply channel', () => {
     await queue.close();
   }
 
-  it('work on one server, with a password and a database of its own', async () => {
+  it('delivers jobs and replies through a single server, with a password and a database of its own', async () => {
     const redis = await ownRedis('--requirepass', 'p@ss:w/rd');
     const url = `redis://:${encodeURIComponent('p@ss:w/rd')}@127.0.0.1:${String(redis.port)}`;
     redis.start();
@@ -92,7 +92,7 @@ describe('the queue and the reply channel', () => {
     expect(await others.dbsize()).toBe(0);
   });
 
-  it('work on the primary that Sentinels name', async () => {
+  it('delivers jobs and replies through the primary that Sentinels name', async () => {
     const redis = await ownRedis();
     const sentinel = await ownSentinel();
     await readyRedis(redis);
@@ -102,11 +102,11 @@ describe('the queue and the reply channel', () => {
     await expectRoundTrip(`redis+sentinel://127.0.0.1:${String(sentinel.port)}/main/1`);
   });
 
-  it('work on a Cluster', async () => {
+  it('delivers jobs and replies through a Cluster', async () => {
     await expectRoundTrip(await startCluster());
   });
 
-  it('refuse creates at once, and say why once, while the node of a Cluster that holds the queue is away', async () => {
+  it('refuses creates immediately, and reports why only once, while its Cluster node is down', async () => {
     const url = await startCluster();
     const lines: string[] = [];
     const producer = connectRedis(
@@ -129,7 +129,7 @@ describe('the queue and the reply channel', () => {
     expect(lines).toEqual([expect.stringMatching(/^Redis is away, trying again: /)]);
   });
 
-  it('ask the node of a Cluster that holds the queue for its memory', async () => {
+  it('reads the memory of the Cluster node that holds it', async () => {
     const producer = connect(await startCluster(), 'producer');
     const queue = new CreateQueue(producer, 'test', { jobs: 1000, bytes: 1_000_000 });
     const other = new Redis({ port: nodes[1]?.port ?? 0 });
@@ -139,7 +139,7 @@ describe('the queue and the reply channel', () => {
     for (let n = 0; n < 20; n++) expect(await queue.backlog.state()).toMatchObject({ memory: 0 });
   });
 
-  it('look at the queue anew also when the clock is set back', async () => {
+  it('is sampled again even if the clock is set back', async () => {
     const redis = await ownRedis();
     await readyRedis(redis);
     const producer = connect(redis.url, 'producer');
@@ -156,7 +156,7 @@ describe('the queue and the reply channel', () => {
     }
   });
 
-  it('do not call Sentinels unreachable that are there', async () => {
+  it('does not report Sentinels as unreachable when only Redis is down', async () => {
     const [redis, sentinel] = [await ownRedis(), await ownSentinel()];
     await readyRedis(redis);
     const watched = `sentinel monitor main 127.0.0.1 ${String(redis.port)} 1\n`;
@@ -177,10 +177,10 @@ describe('the queue and the reply channel', () => {
     expect(lines.filter((line) => line.includes('unreachable'))).toEqual([]);
   });
 
-  /** Two nodes, the first of which holds all slots but one. */
+  /** Starts two nodes, the first with all slots except one, and returns their URL. */
   async function startCluster(): Promise<string> {
     const options = ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'];
-    // Such a node listens for the others on a port of its own, by default 10,000 above.
+    // Each node also listens for the other one on a second port, by default 10,000 above the first.
     nodes = [await ownRedis(...options), await ownRedis(...options)];
     const clients = nodes.map((node) => {
       node.start();

@@ -4,44 +4,44 @@ import { parseRedisUrl } from './redis-url.js';
 
 export type RedisConnection = Redis | Cluster;
 
-/** What a connection is for, which decides how it fails. */
+/** The purpose of a connection, which determines how it fails. */
 export type RedisRole = 'producer' | 'subscriber' | 'worker';
 
-/** A restarted Redis is used again within half a second; ioredis would wait for up to two. */
+/** Reconnects to a restarted Redis within half a second. ioredis itself would wait for up to two seconds. */
 const retryStrategy = (attempt: number): number => Math.min(50 * attempt, 500);
 
-/** A connection that owes an answer for longer is destroyed and opened anew. */
+/** A connection that waits longer for a reply is destroyed and reopened. */
 const SILENCE_MS = 1500;
 
-/** Connections that rightly wait for an answer for longer are asked for a sign of life. */
-const ASK_EVERY_MS = 5000;
-const ANSWER_WITHIN_MS = 5000;
+/** Connections that may legitimately wait longer for a reply are checked with PING. */
+const PING_EVERY_MS = 5000;
+const PING_TIMEOUT_MS = 5000;
 
 const ROLES: Record<RedisRole, RedisOptions> = {
-  // A command fails at once while Redis is away, and soon when it does not answer: a client waits for it.
+  // A client waits for the command, so it fails immediately while Redis is away, and soon if Redis does not reply.
   producer: {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
-    // Sent again, a command that was run could be answered that it was not.
+    // A resent command can fail although its first copy was run, and would then wrongly count as not run.
     autoResendUnfulfilledCommands: false,
     commandTimeout: SILENCE_MS,
     connectTimeout: SILENCE_MS,
     socketTimeout: SILENCE_MS,
   },
-  // Its owner subscribes after each reconnect: ioredis would not catch a subscription that fails.
+  // The owner subscribes again after each reconnect, because ioredis does not handle a resubscription that fails.
   subscriber: { maxRetriesPerRequest: null, autoResubscribe: false },
-  // BullMQ waits for Redis to come back, for as long as it takes.
+  // BullMQ waits until Redis is back, however long that takes.
   worker: { maxRetriesPerRequest: null },
 };
 
 /**
- * Opens a connection that reconnects by itself for as long as it takes. `report` gets a line for each error meanwhile.
+ * Opens a connection that reconnects automatically, without limit. Calls `report` with a line for each error.
  *
- * @throws ConfigError when the URL is not valid
+ * @throws ConfigError if the URL is not valid
  */
 export function connectRedis(url: string, role: RedisRole, report: (line: string) => void): RedisConnection {
   const redis = open(url, { disconnectTimeout: 500, keepAlive: 10_000, ...ROLES[role], retryStrategy });
-  // A cluster whose other nodes are there reports the loss of one by the second of these only.
+  // A Cluster that loses only some of its nodes emits only `node error`.
   for (const event of ['error', 'node error'] as const) {
     redis.on(event, (error: Error) => {
       report(`Redis is away, trying again: ${reasonOf(error)}`);
@@ -52,28 +52,28 @@ export function connectRedis(url: string, role: RedisRole, report: (line: string
 }
 
 /**
- * Connects anew when Redis has gone without a word, as its machine's power does: TCP itself would wait for
- * a quarter of an hour. BullMQ does the same for its blocking connection, which is a copy of this one.
+ * Reconnects if Redis disappears without closing the connection, for example because of a power failure. TCP itself
+ * would wait for about 15 minutes. BullMQ does the same for its blocking connection, which is a copy of this one.
  */
 function watchForSilence(redis: RedisConnection): void {
-  const ask = async (): Promise<void> => {
-    if (redis.status !== 'ready' || (await redisAnswers(redis, ANSWER_WITHIN_MS))) return;
+  const ping = async (): Promise<void> => {
+    if (redis.status !== 'ready' || (await redisAnswers(redis, PING_TIMEOUT_MS))) return;
     redis.disconnect(true);
   };
-  const asking = setInterval(() => void ask(), ASK_EVERY_MS).unref();
+  const timer = setInterval(() => void ping(), PING_EVERY_MS).unref();
   redis.once('end', () => {
-    clearInterval(asking);
+    clearInterval(timer);
   });
 }
 
-/** Whether Redis answers within `withinMs`: a stopped one keeps its connections open, only asking tells. */
+/** Whether Redis replies to PING within `withinMs`. A connection to a stopped process stays `ready`. */
 export async function redisAnswers(redis: RedisConnection, withinMs: number): Promise<boolean> {
   if (redis.status !== 'ready') return false;
-  const answered = redis.ping().then(
+  const replied = redis.ping().then(
     () => true,
     () => false,
   );
-  return Promise.race([answered, delay(withinMs, false, { ref: false })]);
+  return Promise.race([replied, delay(withinMs, false, { ref: false })]);
 }
 
 function open(url: string, options: RedisOptions): RedisConnection {
@@ -94,7 +94,7 @@ function open(url: string, options: RedisOptions): RedisConnection {
   }
   if (address.kind === 'sentinel') {
     const { sentinels, master, db } = address;
-    // A former primary that has become a replica answers READONLY: connect anew, to the primary.
+    // A former primary that has become a replica replies READONLY. Reconnect, to find the new primary.
     const reconnectOnError = (error: Error): boolean => READONLY.test(error.message);
     return new Redis({
       ...secured,
@@ -109,7 +109,7 @@ function open(url: string, options: RedisOptions): RedisConnection {
   return new Redis({ ...secured, host, port, db });
 }
 
-/** A command for a node that is away fails at once. ioredis then learns of a failover by asking for the slots, often. */
+/** Commands for an unavailable node fail immediately. ioredis notices a failover by refreshing the slots frequently. */
 const FAIL_FAST: ClusterOptions = {
   enableOfflineQueue: false,
   retryDelayOnFailover: 0,
@@ -117,15 +117,15 @@ const FAIL_FAST: ClusterOptions = {
   slotsRefreshInterval: 1000,
 };
 
-/** As Redis says it, or as it wraps, before version 7, what a script is told. */
+/** The error reply to a command, or to a command in a script, which Redis wraps before version 7. */
 const READONLY = /(?:^| -)READONLY\b/;
 
-/** What ioredis says once it has been through its list of Sentinels, though they may all be there. */
+/** The error of ioredis after it has tried all Sentinels, even if all of them are reachable. */
 const NO_PRIMARY = /^All sentinels are unreachable\b.*?(?:Last error: (.*))?$/;
 
 function reasonOf(error: Error): string {
-  // A refused connection to a name with several addresses has a code and no message.
+  // A refused connection to a host name with several addresses has a code but no message.
   if (error.message === '' && 'code' in error) return String(error.code);
-  const [isNoPrimary, ofSentinel] = NO_PRIMARY.exec(error.message) ?? [];
-  return isNoPrimary === undefined ? error.message : (ofSentinel ?? 'the Sentinels name no primary that answers');
+  const [isNoPrimary, lastError] = NO_PRIMARY.exec(error.message) ?? [];
+  return isNoPrimary === undefined ? error.message : (lastError ?? 'the Sentinels name no primary that answers');
 }

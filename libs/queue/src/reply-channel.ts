@@ -5,12 +5,15 @@ import { keyPrefix } from './queue-settings.js';
 import type { RedisConnection } from './redis.js';
 
 const SUBSCRIBE_AGAIN_MS = 1000;
-/** Redis drops a subscriber whose output buffer grows too large, and a message holds up its API until all of it is answered. */
+/**
+ * Redis disconnects a subscriber whose output buffer grows too large, and an API instance does nothing else while it
+ * handles a message.
+ */
 const MAX_MESSAGE_BYTES = 32 * 1024;
 
 /**
- * The channel on which workers tell one API instance what became of its creates. It only makes
- * answers quick: a message that is missed is made up for by reading MongoDB.
+ * The channel on which workers send the outcomes of creates to one API instance. It only makes responses faster: if a
+ * message is lost, the API finds the outcome in MongoDB.
  */
 export class ReplySubscriber {
   readonly channel: string;
@@ -22,14 +25,14 @@ export class ReplySubscriber {
     this.channel = `${keyPrefix(queuePrefix)}:reply:${randomUUID()}`;
   }
 
-  /** Calls `onReply` for each reply, now and after every reconnect. */
+  /** Calls `onReply` for each reply, also after a reconnect. */
   listen(onReply: (reply: CreateReply) => void): void {
     this.redis.on('message', (_channel: string, message: string) => {
       for (const reply of parse(message)) onReply(reply);
     });
     const subscribe = (): void => {
       if (this.redis.status !== 'ready') return;
-      // Refused, as by an ACL: a connection that is lost meanwhile is followed by another.
+      // Redis may refuse, for example because of an ACL. After a lost connection, `ready` subscribes again anyway.
       this.redis.subscribe(this.channel).catch(() => setTimeout(subscribe, SUBSCRIBE_AGAIN_MS).unref());
     };
     this.redis.on('ready', subscribe);
@@ -41,7 +44,7 @@ export class ReplySubscriber {
   }
 }
 
-/** What is not understood, as from a worker of another version, is as good as lost. */
+/** Ignores what it does not understand, for example replies from a worker of another version. */
 function parse(message: string): CreateReply[] {
   try {
     const replies = JSON.parse(message) as CreateReply[];
@@ -51,11 +54,11 @@ function parse(message: string): CreateReply[] {
   }
 }
 
-/** The workers' end of the reply channels. */
+/** The worker side of the reply channels. */
 export class ReplyPublisher {
   constructor(private readonly redis: RedisConnection) {}
 
-  /** Tells the waiting instance, if it is still there, in messages of bounded size; a lost message is not an error. */
+  /** Sends replies to the waiting instance in messages of limited size. A lost message is not an error. */
   async publish(channel: string, replies: readonly CreateReply[]): Promise<void> {
     const texts = replies.map((reply) => JSON.stringify(reply));
     const parts = cutByBytes(texts, (text) => Buffer.byteLength(text), MAX_MESSAGE_BYTES);

@@ -1,13 +1,13 @@
-/** Lets a report through at most once in `ms`; returns whether it did. */
+/** Returns a function that calls `report` at most once every `ms`, and returns whether it did. */
 export function atMostEvery<Args extends unknown[]>(
   ms: number,
   report: (...args: Args) => void,
 ): (...args: Args) => boolean {
-  let againAt = -Infinity;
+  let nextAt = -Infinity;
   return (...args) => {
     const now = performance.now();
-    if (now < againAt) return false;
-    againAt = now + ms;
+    if (now < nextAt) return false;
+    nextAt = now + ms;
     report(...args);
     return true;
   };

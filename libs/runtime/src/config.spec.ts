@@ -3,7 +3,7 @@ import { ConfigError, loadApiConfig, loadCliConfig, loadWorkerConfig } from './c
 const stores = { MONGODB_URI: 'mongodb://localhost:27017/items', REDIS_URL: 'redis://localhost' };
 
 describe('configuration', () => {
-  it('needs the two stores only', () => {
+  it('requires only the addresses of the two databases', () => {
     expect(loadApiConfig(stores)).toEqual({
       mongodbUri: stores.MONGODB_URI,
       redisUrl: stores.REDIS_URL,
@@ -31,7 +31,7 @@ describe('configuration', () => {
     });
   });
 
-  it('takes an empty variable for an absent one', () => {
+  it('treats an empty variable as missing', () => {
     expect(loadApiConfig({ ...stores, PORT: '', LOG_LEVEL: '' })).toMatchObject({ port: 3000, logLevel: 'info' });
     expect(() => loadApiConfig({ ...stores, REDIS_URL: '' })).toThrow('REDIS_URL is missing');
   });
@@ -69,14 +69,14 @@ describe('configuration', () => {
     ['PUBLIC_SITE_URL', 'shop.example'],
     ['QUEUE_PREFIX', 'a:b'],
     ['LOG_LEVEL', 'loud'],
-  ])('refuses %s=%s in one line with the rule and without the value', (name, value) => {
+  ])('rejects %s=%s with one line that names the rule but not the value', (name, value) => {
     const load = (): unknown => loadApiConfig({ ...stores, [name]: value });
     expect(load).toThrow(ConfigError);
     expect(load).toThrow(new RegExp(`^${name} is not valid: it must be [^\n]+$`));
     expect(load).not.toThrow(new RegExp(`${value.replaceAll('*', '\\*')}$`));
   });
 
-  it('takes several origins, and several proxies', () => {
+  it('accepts several origins and several proxies', () => {
     const several = {
       CORS_ORIGINS: 'https://shop.example, http://localhost:5173',
       TRUST_PROXY: 'loopback, 10.0.0.0/8,::1',
@@ -88,7 +88,7 @@ describe('configuration', () => {
     expect(loadApiConfig({ ...stores, TRUST_PROXY: '2' }).trustProxy).toBe(2);
   });
 
-  it('leaves slashes at the end of the site out', () => {
+  it('removes trailing slashes from PUBLIC_SITE_URL', () => {
     expect(loadApiConfig({ ...stores, PUBLIC_SITE_URL: 'https://shop.example//' }).publicSiteUrl).toBe(
       'https://shop.example',
     );

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-/** A setting's schema and its rule in words. */
+/** The schema of a setting, and its rule in words. */
 interface Setting<Value> {
   schema: z.ZodType<Value>;
   rule: string;
@@ -24,24 +24,24 @@ function url(schemes: readonly string[], fallback?: string): Setting<string> {
   };
 }
 
-/** What stands between commas, each of one schema. */
+/** Elements of one schema, separated by commas. */
 function list(element: z.ZodType<string, string>, rule: string): Setting<string[]> {
   const split = z.string().transform((value) => value.split(',').map((part) => part.trim()));
   return { schema: split.pipe(z.array(element)).default([]), rule: `${rule}, separated by commas` };
 }
 
-/** As a browser sends it: no path, no slash at its end, no port that goes without saying. */
+/** An origin as a browser sends it: no path, no trailing slash, no default port. */
 const ORIGIN = z.string().refine((value) => {
   return /^https?:[/\w.:[\]-]+$/.test(value) && URL.canParse(value) && new URL(value).origin === value;
 });
 
-/** What Express takes for `trust proxy` (https://expressjs.com/en/guide/behind-proxies.html), but for "everybody". */
+/** A proxy that Express accepts in `trust proxy` (https://expressjs.com/en/guide/behind-proxies.html). */
 const PROXY = z.union([z.enum(['loopback', 'linklocal', 'uniquelocal']), z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 const proxies = list(PROXY, 'addresses or networks of proxies, or loopback, linklocal, uniquelocal');
 
 const REDIS_SCHEMES = ['redis', 'rediss', 'redis+sentinel', 'rediss+sentinel', 'redis+cluster', 'rediss+cluster'];
 
-/** Every setting there is: name, rule, default. */
+/** All settings, with their rules and defaults. */
 const settings = {
   MONGODB_URI: url(['mongodb', 'mongodb+srv']),
   REDIS_URL: url(REDIS_SCHEMES),
@@ -77,15 +77,18 @@ const settings = {
 
 type Settings = { [Name in keyof typeof settings]: z.infer<(typeof settings)[Name]['schema']> };
 
-/** A setting is missing or breaks its rule; the message names both, never the value, which may hold a password. */
+/**
+ * Thrown if a setting is missing or breaks its rule. The message names the setting and the rule, but not the value,
+ * which may contain a password.
+ */
 export class ConfigError extends Error {}
 
-/** What both processes are told. */
+/** The settings of both processes. */
 interface CommonConfig {
   mongodbUri: string;
   redisUrl: string;
   host: string;
-  /** 0 = any free port. */
+  /** 0 means any free port. */
   port: number;
   queuePrefix: string;
   logLevel: string;
@@ -93,40 +96,40 @@ interface CommonConfig {
 
 export interface ApiConfig extends CommonConfig {
   createWaitMs: number;
-  /** Waiting jobs, and bytes of their data, beyond which creates are refused. */
+  /** Numbers of waiting jobs, and of bytes of their data, beyond which creates are refused. */
   backlog: { jobs: number; bytes: number };
   maxBodyBytes: number;
-  /** Of a create's validated input as JSON. */
+  /** Limit on the validated input of a create, as JSON. */
   maxItemBytes: number;
   maxConnections: number;
   /** Idle time after which a connection is closed. */
   keepAliveMs: number;
-  /** Origins whose pages may call; empty = CORS is off. */
+  /** Origins whose pages may call the API. Empty turns CORS off. */
   corsOrigins: string[];
-  /** Whose `X-Forwarded-For` counts: so many hops, or these networks; empty = nobody's. */
+  /** Proxies whose `X-Forwarded-For` is trusted: a number of hops, or networks. Empty means none. */
   trustProxy: number | string[];
-  /** What item ids are derived with from Idempotency-Keys; undefined = the database's own secret. */
+  /** The secret that derives item ids from Idempotency-Keys. Undefined means the one in the database. */
   idempotencySecret: string | undefined;
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   publicSiteUrl: string;
 }
 
 export interface WorkerConfig extends CommonConfig {
-  /** Jobs in hand at a time. */
+  /** How many jobs are processed at a time. */
   concurrency: number;
 }
 
 export interface CliConfig {
   mongodbUri: string;
-  /** Whether MongoDB is to check the fields of items that are written. */
+  /** Whether MongoDB validates the fields of items on each write. */
   validateWrites: boolean;
   maxItemBytes: number;
   isProduction: boolean;
-  /** Whether the demo catalogue was asked for; undefined when nothing was said. */
+  /** Whether to load the demo catalogue. Undefined if not set. */
   demoCatalogue: 'on' | 'off' | undefined;
 }
 
-/** Settings of the API process. @throws ConfigError */
+/** Reads the settings of the API process. @throws ConfigError */
 export function loadApiConfig(env = process.env): ApiConfig {
   return {
     ...common(env),
@@ -144,12 +147,12 @@ export function loadApiConfig(env = process.env): ApiConfig {
   };
 }
 
-/** Settings of the worker process. @throws ConfigError */
+/** Reads the settings of the worker process. @throws ConfigError */
 export function loadWorkerConfig(env = process.env): WorkerConfig {
   return { ...common(env), port: read(env, 'WORKER_PORT'), concurrency: read(env, 'WORKER_CONCURRENCY') };
 }
 
-/** Settings of what an operator types. @throws ConfigError */
+/** Reads the settings of the CLI commands. @throws ConfigError */
 export function loadCliConfig(env = process.env): CliConfig {
   return {
     mongodbUri: read(env, 'MONGODB_URI'),
@@ -172,7 +175,7 @@ function common(env: NodeJS.ProcessEnv): Omit<CommonConfig, 'port'> {
 
 function read<Name extends keyof Settings>(env: NodeJS.ProcessEnv, name: Name): Settings[Name] {
   const { schema, rule }: Setting<unknown> = settings[name];
-  // An empty variable, as Compose makes of an unset one, is an absent one.
+  // An empty variable counts as missing, because Compose passes an unset variable as an empty one.
   const value = env[name] === '' ? undefined : env[name];
   const result = schema.safeParse(value);
   if (result.success) return result.data as Settings[Name];

@@ -11,11 +11,11 @@ describe('cutByBytes', () => {
     ]);
   });
 
-  it('makes a part of its own of an element that is larger than the limit', () => {
+  it('puts an element that is larger than the limit into a part of its own', () => {
     expect(cutByBytes([1, 50, 1], bytes, 10)).toEqual([[1], [50], [1]]);
   });
 
-  it('makes no part of nothing', () => {
+  it('returns no parts for an empty list', () => {
     expect(cutByBytes([], bytes, 10)).toEqual([]);
   });
 });

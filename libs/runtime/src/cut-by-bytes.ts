@@ -1,8 +1,7 @@
 /**
- * Cuts a list into parts of at most `maxBytes` each, in order. One element that is larger than that makes a part of its
- * own.
+ * Splits a list into parts of at most `maxBytes` each, in order. An element that is larger becomes a part of its own.
  *
- * @param sizeOf bytes of one element
+ * @param sizeOf returns the bytes of an element
  */
 export function cutByBytes<T>(elements: readonly T[], sizeOf: (element: T) => number, maxBytes: number): T[][] {
   const parts: T[][] = [];

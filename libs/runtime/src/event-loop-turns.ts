@@ -1,10 +1,13 @@
-/** Spreads work over turns of the event loop, so that other work gets in between: at most `perTurn` callers go on in each. */
+/**
+ * Spreads work over turns of the event loop, so that other work runs in between. At most `perTurn` callers continue in
+ * each turn.
+ */
 export class EventLoopTurns {
   private readonly waiting: (() => void)[] = [];
 
   constructor(private readonly perTurn: number) {}
 
-  /** Settles in one of the next turns, in the order of the calls. */
+  /** Resolves in one of the next turns, in the order of the calls. */
   next(): Promise<void> {
     return new Promise((resolve) => {
       if (this.waiting.push(resolve) === 1) this.schedule();

@@ -18,7 +18,7 @@ function response(): { statusCode: number; setHeader: () => void; end: () => voi
 }
 
 describe('HealthController', () => {
-  it('shares one check among all who ask about readiness and metrics at a time', async () => {
+  it('shares one check among concurrent and recent requests for readiness and metrics', async () => {
     const readiness = new CountingCheck();
     const controller = new HealthController(readiness, new Registry());
     await Promise.all([controller.ready(response()), controller.ready(response()), controller.metrics(response())]);
@@ -26,14 +26,14 @@ describe('HealthController', () => {
     expect(readiness.count).toBe(1);
   });
 
-  it('tells at once that the process is about to stop', async () => {
+  it('reports immediately that the process is about to stop', async () => {
     const readiness = new CountingCheck();
     const controller = new HealthController(readiness, new Registry());
-    const answer = response();
-    await controller.ready(answer);
-    expect(answer.statusCode).toBe(200);
+    const res = response();
+    await controller.ready(res);
+    expect(res.statusCode).toBe(200);
     readiness.isDraining = true;
-    await controller.ready(answer);
-    expect(answer.statusCode).toBe(503);
+    await controller.ready(res);
+    expect(res.statusCode).toBe(503);
   });
 });

@@ -1,39 +1,42 @@
 import { Controller, Get, Inject, Res } from '@nestjs/common';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 
-/** How a process is, a line a part: {@link OK} or what is wrong with it. */
+/** The state of a process, with one line for each part: {@link OK}, or what is wrong with it. */
 export interface Readiness {
   status: 'ready' | 'degraded' | 'not ready';
   parts: Record<string, string>;
 }
 
-/** What can tell how its process is. */
+/** Checks the state of its process. */
 export interface ReadinessCheck {
-  /** Whether the process is about to stop, which must be seen at once. */
+  /** Whether the process is about to stop. Read for each request, because it must be visible immediately. */
   readonly isDraining?: boolean;
   check(): Promise<Readiness>;
 }
 
-/** Injection token of the process's {@link ReadinessCheck}. */
+/** Injection token of the {@link ReadinessCheck} of the process. */
 export const READINESS = Symbol('Readiness');
 
 /** The line of a part that works. */
 export const OK = 'ok';
 
-/** Orchestrators wait 1 s for an answer by default; what takes longer counts as away. */
+/** A part that takes longer to respond counts as away. Kubernetes probes time out after 1 s by default. */
 export const ANSWER_WITHIN_MS = 700;
 
-/** How long a check is shared: asking often must not cost the stores, and orchestrators ask every few seconds. */
+/** How long the result of a check is shared, so that frequent requests put no load on the databases. */
 const SHARED_FOR_MS = 1000;
 
-/** What is used of a response. */
+/** The parts of a response that are used here. */
 interface TextResponse {
   statusCode: number;
   setHeader(name: string, value: string): unknown;
   end(text: string): unknown;
 }
 
-/** For orchestrators and Prometheus, on both processes: restart when not live, send no work when not ready. */
+/**
+ * Health and metrics endpoints of both processes, for orchestrators and Prometheus. Restart a process that is not live;
+ * send no work to one that is not ready.
+ */
 @Controller()
 export class HealthController {
   private readonly partOk: Gauge;
@@ -67,14 +70,14 @@ export class HealthController {
   @Get('metrics')
   async metrics(@Res() response: TextResponse): Promise<void> {
     const { parts } = await this.check();
-    // A part that is named only while it is wrong is gone once it is well.
+    // Removes parts that are reported only while they fail.
     this.partOk.reset();
     for (const [part, line] of Object.entries(parts)) this.partOk.set({ part }, line === OK ? 1 : 0);
     response.setHeader('Content-Type', this.registry.contentType);
     response.end(await this.registry.metrics());
   }
 
-  /** Shares a check, also while it is under way; never one from before draining began. */
+  /** Shares one check, even while it is running, but never one from before draining began. */
   private check(): Promise<Readiness> {
     const { isDraining = false } = this.readiness;
     const at = performance.now();

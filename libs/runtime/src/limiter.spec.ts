@@ -2,7 +2,7 @@ import { EXPIRED, Limiter } from './limiter.js';
 
 const NEVER = new Promise<void>(() => undefined);
 
-/** A task that runs until it is told to end. */
+/** Creates a task that runs until `end` is called. */
 function openTask(): { task: () => Promise<string>; end: () => void; hasBegun: () => boolean } {
   let begun = false;
   let end = (): void => undefined;
@@ -28,12 +28,12 @@ const inMs = (ms: number): { deadline: number; gone: Promise<void> } => ({
   gone: NEVER,
 });
 
-describe('a limiter', () => {
-  it('runs a task at once while there is room, even past its deadline', async () => {
+describe('Limiter', () => {
+  it('runs a task immediately while there is room, even past its deadline', async () => {
     expect(await new Limiter(1).run(() => Promise.resolve('result'), inMs(-1))).toBe('result');
   });
 
-  it('runs the others in the order in which they came', async () => {
+  it('runs waiting tasks in the order in which they arrived', async () => {
     const limiter = new Limiter(1);
     const [first, second, third] = [openTask(), openTask(), openTask()];
     const results = [first, second, third].map(({ task }) => limiter.run(task, inMs(10_000)));
@@ -58,7 +58,7 @@ describe('a limiter', () => {
     expect(late.hasBegun()).toBe(false);
   });
 
-  it('does not run a task that nobody wants any more', async () => {
+  it('does not run a task whose result is no longer wanted', async () => {
     const limiter = new Limiter(1);
     const [running, abandoned] = [openTask(), openTask()];
     const result = limiter.run(running.task, inMs(10_000));
@@ -68,7 +68,7 @@ describe('a limiter', () => {
     expect(abandoned.hasBegun()).toBe(false);
   });
 
-  it('goes on after a task that fails', async () => {
+  it('continues after a task that fails', async () => {
     const limiter = new Limiter(1);
     await expect(limiter.run(() => Promise.reject(new Error('failed')), inMs(10_000))).rejects.toThrow('failed');
     expect(await limiter.run(() => Promise.resolve('result'), inMs(10_000))).toBe('result');

@@ -1,21 +1,22 @@
-/** How long a task waits for its turn. */
+/** How long a task may wait for its turn. */
 export interface WaitLimits {
   /** In ms of `performance.now()`. */
   deadline: number;
-  /** Settles when the result is not wanted any more. */
+  /** Resolves when the result is no longer wanted. */
   gone?: Promise<unknown>;
 }
 
-/** Returned in place of the result of a task whose wait was over before its turn came. The task was not run. */
+/** Returned instead of a result if the wait of a task ended before its turn. The task was not run. */
 export const EXPIRED = Symbol('expired');
 
-/** Runs at most `limit` tasks at a time; the others wait in the order in which they came. */
+/** Runs at most `limit` tasks at a time. The others wait in order of arrival. */
 export class Limiter {
   private readonly waiting = new Set<() => void>();
   private running = 0;
 
   constructor(private readonly limit: number) {}
 
+  /** Runs the task when its turn comes, and returns its result or {@link EXPIRED}. */
   async run<T>(task: () => Promise<T>, limits: WaitLimits): Promise<T | typeof EXPIRED> {
     if (this.running < this.limit) this.running++;
     else if (!(await this.turn(limits))) return EXPIRED;
@@ -26,7 +27,7 @@ export class Limiter {
     }
   }
 
-  /** Settles with whether the turn came in time. */
+  /** Resolves to whether the turn came in time. */
   private turn({ deadline, gone }: WaitLimits): Promise<boolean> {
     return new Promise((resolve) => {
       const start = (): void => {
@@ -44,7 +45,7 @@ export class Limiter {
     });
   }
 
-  /** The slot of a task that has ended goes to the next one. */
+  /** Passes the slot of a finished task to the next waiting one. */
   private startNext(): void {
     const [start] = this.waiting;
     if (start === undefined) {

@@ -4,13 +4,13 @@ import { PinoPretty } from 'pino-pretty';
 
 export type { Logger } from 'pino';
 
-/** Logger of one process: JSON lines, one a fault or event; readable lines on a terminal. */
+/** Creates the logger of a process. It writes JSON lines, or readable lines on a terminal. */
 export function createLogger(name: string, level: string): Logger {
   const options = { name, level, base: { name, pid: process.pid } };
   return process.stdout.isTTY ? pino(options, PinoPretty({ colorize: true, ignore: 'pid' })) : pino(options);
 }
 
-/** Lets Nest's own lines, such as a missing provider at boot, go to the process's log. */
+/** Sends Nest's own log lines, such as a missing provider at startup, to the logger of the process. */
 export function nestLogger(logger: Logger): LoggerService {
   const line =
     (level: 'debug' | 'warn' | 'error') =>

@@ -1,8 +1,8 @@
 import type { FactoryProvider, Type } from '@nestjs/common';
 
 /**
- * Provider of a class that knows nothing of Nest: its constructor takes instances of these classes, in this order, which
- * the compiler checks, or what is provided under these symbols.
+ * Returns a provider for a class without Nest decorators. Its constructor gets the providers of the classes and symbols
+ * in `inject`, in that order. The compiler checks the classes.
  */
 export function provide<Instance, Dependencies extends unknown[]>(
   type: new (...dependencies: Dependencies) => Instance,

@@ -2,35 +2,35 @@ import { setFlagsFromString } from 'node:v8';
 import { ConfigError } from './config.js';
 import type { Logger } from './logger.js';
 
-/** What a started process can do: stop, in order. */
+/** A process that has started and can be stopped gracefully. */
 export interface Stoppable {
   logger: Logger;
   stop: () => Promise<void>;
 }
 
 /**
- * How far garbage may outgrow what is alive before V8 collects it. On a machine with much memory V8 lets it grow
- * fourfold: 290 MB for an API that works with 60.
+ * How much the heap may grow, relative to the live objects, before V8 collects garbage. On a machine with much memory,
+ * V8 by default lets the heap grow to about four times their size.
  */
 const HEAP_GROWING_PERCENT = 120;
 
-/** For what runs for long: takes effect for the whole process. */
+/** Makes V8 collect garbage earlier in the whole process. Intended for long-running processes. */
 export function collectGarbageEarly(): void {
   setFlagsFromString(`--heap-growing-percent=${String(HEAP_GROWING_PERCENT)}`);
 }
 
-/** Orchestrators grant 10 s by default between SIGTERM and SIGKILL. */
+/** Docker allows 10 s between SIGTERM and SIGKILL by default. */
 const EXIT_AFTER_MS = 8_800;
 
 /**
- * Runs a process from start to exit: bad configuration is one line and exit code 1; SIGTERM and
- * SIGINT stop it in order and exit 0, after {@link EXIT_AFTER_MS} at the latest.
+ * Runs a process from start to exit. If the configuration is not valid, prints one line and exits with code 1. On
+ * SIGTERM or SIGINT, stops gracefully and exits with code 0, after {@link EXIT_AFTER_MS} at the latest.
  */
 export function runProcess(start: () => Promise<Stoppable>): void {
   collectGarbageEarly();
   const started = Promise.resolve().then(start);
-  // From here on: a signal during the start would end the process at once, or, for the first process of a
-  // container, be lost.
+  // Listens before the start is complete. Otherwise a signal would end the process immediately or, if it is the first
+  // process of a container, be lost.
   stopOnSignal(started);
   started.catch((error: unknown) => {
     console.error(reasonOf(error));
@@ -38,10 +38,10 @@ export function runProcess(start: () => Promise<Stoppable>): void {
   });
 }
 
-/** One line where the operator can mend it. */
+/** Returns a single line if the operator can fix the problem, otherwise the error itself. */
 function reasonOf(error: unknown): unknown {
   if (error instanceof ConfigError) return error.message;
-  // Listening is the only system call that a start depends on: the stores are waited for.
+  // Listening is the only system call that can make a start fail, because the databases are waited for.
   if (error instanceof Error && 'syscall' in error) return `HOST or port is not valid: cannot listen, ${error.message}`;
   return error;
 }
@@ -52,7 +52,7 @@ function stopOnSignal(started: Promise<Stoppable>): void {
     if (stopping) return;
     stopping = true;
     setTimeout(() => process.exit(0), EXIT_AFTER_MS).unref();
-    // What does not start ends by itself.
+    // A failed start exits by itself.
     started.then((running) => stopNow(running, signal)).catch(() => undefined);
   };
   process.on('SIGTERM', onSignal);

@@ -1,4 +1,4 @@
-/** Returns what a promise resolves to, or undefined when it rejects, when `ms` have passed, or when `gone` settles first. */
+/** Resolves to the value of a promise, or to undefined if it rejects, `ms` pass, or `gone` resolves first. */
 export function settledWithin<T>(ms: number, promise: Promise<T>, gone?: Promise<unknown>): Promise<T | undefined> {
   return new Promise((resolve) => {
     const end = (result: T | undefined): void => {
@@ -14,7 +14,7 @@ export function settledWithin<T>(ms: number, promise: Promise<T>, gone?: Promise
   });
 }
 
-/** Does the same at a moment in ms of `performance.now()`. */
+/** Like {@link settledWithin}, but with a deadline in ms of `performance.now()`. */
 export function settledBy<T>(deadline: number, promise: Promise<T>, gone?: Promise<unknown>): Promise<T | undefined> {
   return settledWithin(deadline - performance.now(), promise, gone);
 }

@@ -1,4 +1,4 @@
-/** What holds for all operations, in CommonMark. */
+/** What applies to all operations, in CommonMark. */
 export const DESCRIPTION = `
 Three operations on items, each a \`POST\` of a JSON object. Unknown keys are ignored, JSON types are never coerced, and lengths count
 Unicode code points. What could not be stored exactly as sent is refused with 400, never changed: half surrogate pairs, whole-number literals

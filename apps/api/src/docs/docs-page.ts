@@ -1,4 +1,4 @@
-/** The docs page; its paths are relative, for a service behind a path of a proxy. */
+/** The docs page. Its paths are relative, so that it works under any path of a proxy. */
 export const PAGE = `<!doctype html>
 <html lang="en">
   <head>
@@ -16,6 +16,6 @@ export const PAGE = `<!doctype html>
 </html>
 `;
 
-/** Shows the document; Swagger UI would else have a server of its makers validate it. */
+/** Shows the document. By default, Swagger UI would have validator.swagger.io validate it. */
 export const PAGE_SCRIPT = `SwaggerUIBundle({ url: 'openapi.json', dom_id: '#swagger-ui', deepLinking: true, validatorUrl: null });
 `;

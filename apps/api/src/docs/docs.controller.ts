@@ -7,13 +7,13 @@ import { Json } from '../orpc/json.js';
 import { PAGE, PAGE_SCRIPT } from './docs-page.js';
 import { OPENAPI } from './openapi.js';
 
-/** Every answer is made once and shared. */
+/** Each response is built once and shared. */
 const DOCUMENT = Json.of(OPENAPI);
 const BUNDLE = swaggerUi('swagger-ui-bundle.js');
 const STYLES = swaggerUi('swagger-ui.css');
 const ICON = swaggerUi('favicon-32x32.png');
 
-/** The OpenAPI document and a page that shows it; everything comes from this process. */
+/** Serves the OpenAPI document and a page that shows it. The page loads nothing from other hosts. */
 @Controller()
 export class DocsController {
   @Get('openapi.json')

@@ -2,7 +2,7 @@ import { errorBody, type CreateItemInput, type ErrorBody, type ErrorCode, type I
 
 const images = ['https://images.example.com/dishes.jpg'];
 
-/** A create as it is sent, with nothing that may be left out. */
+/** The input of a create with no more than the required fields. */
 export const CREATE_EXAMPLE: CreateItemInput = {
   name: 'Crème brûlée dishes',
   description: 'Six of them, hardly used. Pick-up in Lyon.',
@@ -15,7 +15,7 @@ export const CREATE_EXAMPLE: CreateItemInput = {
   images,
 };
 
-/** The same with photos, a brand, and a category by its slug. */
+/** The same input with photos, a brand, and a category by its slug. */
 export const FULL_CREATE_EXAMPLE: CreateItemInput = {
   ...CREATE_EXAMPLE,
   categoryId: 'kitchen',
@@ -24,7 +24,7 @@ export const FULL_CREATE_EXAMPLE: CreateItemInput = {
   photos: [{ url: 'https://images.example.com/dishes.jpg', width: 1600, height: 1200 }],
 };
 
-/** What {@link CREATE_EXAMPLE} becomes. */
+/** The item that {@link CREATE_EXAMPLE} creates. */
 export const ITEM_EXAMPLE: Item = {
   id: '6b00f84064d797f6ac86522a',
   publicId: 1003,
@@ -75,7 +75,7 @@ const ERROR_DETAILS: Partial<Record<ErrorCode, { message?: string; data?: object
   },
 };
 
-/** The body of an error as it may be answered. */
+/** Returns an example of an error body. */
 export function errorExample(code: ErrorCode): ErrorBody {
   return errorBody(code, ERROR_DETAILS[code]);
 }

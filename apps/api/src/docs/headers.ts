@@ -1,6 +1,6 @@
 /**
- * OpenAPI 3.1 parameters and headers, by the name under which the document refers to them. Parameters have no
- * example: the docs page would send it, and all its visitors share one Idempotency-Key.
+ * OpenAPI 3.1 parameters, by component name. They have no examples, because the docs page would send them: all its
+ * visitors would share one Idempotency-Key.
  */
 export const PARAMETERS = {
   RequestId: {
@@ -29,6 +29,7 @@ export const PARAMETERS = {
   },
 } as const;
 
+/** OpenAPI 3.1 headers, by component name. */
 export const HEADERS = {
   RequestId: {
     description: 'Name of this request in the log lines of the service: the one that was sent, or a new UUID.',
@@ -70,7 +71,7 @@ export const HEADERS = {
 
 const header = (name: keyof typeof HEADERS): object => ({ $ref: `#/components/headers/${name}` });
 
-/** The headers of an answer: those of every answer, and these. */
+/** Returns the headers of a response: those of every response, and `more`. */
 export function headers(more: Record<string, keyof typeof HEADERS> = {}): Record<string, object> {
   const all = { 'X-Request-Id': 'RequestId', 'Cache-Control': 'CacheControl', ...more } as const;
   return Object.fromEntries(Object.entries(all).map(([name, component]) => [name, header(component)]));

@@ -45,15 +45,15 @@ const examplesOf = ({ content }: Content): unknown[] =>
   Object.values(content['application/json'].examples).map(({ value }) => value);
 
 describe('the OpenAPI document', () => {
-  it('is the committed one: npm run openapi writes it', () => {
+  it('equals the committed openapi.json, which npm run openapi writes', () => {
     expect(document).toEqual(JSON.parse(read('openapi.json')));
   });
 
-  it('has the version of the package', () => {
+  it('has the version of package.json', () => {
     expect(document.info.version).toBe((JSON.parse(read('package.json')) as { version: string }).version);
   });
 
-  it('is valid OpenAPI 3.1, and its examples fit its schemas', async () => {
+  it('is valid OpenAPI 3.1, and its examples match its schemas', async () => {
     const error = 'error';
     const examples = { severity: error, allowAdditionalProperties: true } as const;
     const rules = { 'no-invalid-media-type-examples': examples, 'no-invalid-parameter-examples': examples } as const;
@@ -62,13 +62,13 @@ describe('the OpenAPI document', () => {
     expect(problems.map(({ message, location }) => [message, location[0]?.pointer])).toEqual([]);
   });
 
-  describe('has examples that the service itself takes and answers', () => {
+  describe('examples', () => {
     const inputs: [string, ZodType][] = [
       ['getAll', GetAllInputSchema],
       ['getById', GetByIdInputSchema],
       ['create', CreateItemInputSchema],
     ];
-    it.each(inputs)('as the input of %s', (name, schema) => {
+    it.each(inputs)('has valid examples of the input of %s', (name, schema) => {
       const examples = examplesOf(operation(name).requestBody);
       expect(examples.map((example) => schema.parse(example))).toEqual(examples);
       expect(examples.length).toBeGreaterThan(0);
@@ -80,7 +80,7 @@ describe('the OpenAPI document', () => {
       ['create', '200', ItemSchema],
       ['create', '202', QueuedItemSchema],
     ];
-    it.each(outputs)('as the answer of %s, %s', (name, status, schema) => {
+    it.each(outputs)('has valid examples of the output of %s with status %s', (name, status, schema) => {
       const { responses } = operation(name);
       const examples = examplesOf(
         responses[status] ?? { content: { 'application/json': { schema: {}, examples: {} } } },
@@ -89,7 +89,7 @@ describe('the OpenAPI document', () => {
       expect(examples.length).toBeGreaterThan(0);
     });
 
-    it.each(Object.entries(document.components.responses))('as the error %s', (code, response) => {
+    it.each(Object.entries(document.components.responses))('has a valid example of the error %s', (code, response) => {
       const examples = examplesOf(response);
       expect(examples.map((example) => errorSchema(code as ErrorCode).parse(example))).toEqual(examples);
       expect(examples).toHaveLength(1);
@@ -97,7 +97,7 @@ describe('the OpenAPI document', () => {
   });
 
   it.each(Object.entries(document.components.schemas))(
-    'describes each field of %s, and whether it may be null',
+    'describes each field of %s and says whether it may be null',
     (_, schema) => {
       const wrong = Object.entries(schema.properties).filter(([, { description = '', type, anyOf }]) => {
         const mayBeNull = [type, anyOf?.map((each) => each.type)].flat(2).includes('null');
@@ -108,7 +108,7 @@ describe('the OpenAPI document', () => {
     },
   );
 
-  it('has the limits of the interface', () => {
+  it('states the limits of the input fields', () => {
     const { GetAllInput, CreateItemInput } = document.components.schemas;
     const description = expect.any(String) as string;
     expect(GetAllInput).toMatchObject({
@@ -133,7 +133,7 @@ describe('the OpenAPI document', () => {
     });
   });
 
-  it('tells the status of each error', () => {
+  it('lists each error under its status', () => {
     const statusOf = (ref: string): string => String(ERRORS[ref.split('/').at(-1) as ErrorCode].status);
     for (const { post } of Object.values(document.paths)) {
       const errors = Object.entries(post.responses).filter(([, { $ref }]) => $ref !== undefined);

@@ -5,8 +5,8 @@ import { ERROR_RESPONSES } from './responses.js';
 import { SCHEMAS } from './schemas.js';
 
 /**
- * The service as OpenAPI 3.1 tells it to clients, in the plain form: the same on every instance,
- * whatever its configuration. `npm run openapi` writes it to openapi.json.
+ * The OpenAPI 3.1 document of the service, for the plain form without an envelope. It is the same on every instance,
+ * whatever the configuration. `npm run openapi` writes it to openapi.json.
  */
 export const OPENAPI = {
   openapi: '3.1.0',

@@ -3,7 +3,7 @@ import { errorExample } from './examples.js';
 import { headers } from './headers.js';
 import { errorJsonSchema } from './schemas.js';
 
-/** When an operation answers which error. */
+/** When an operation responds with each error. */
 const WHEN = {
   BAD_REQUEST: 'Invalid input, with all issues at once; malformed JSON or bad UTF-8; a malformed Idempotency-Key.',
   NOT_FOUND: 'No such item.',
@@ -23,7 +23,7 @@ const WHEN = {
 
 type DocumentedCode = keyof typeof WHEN;
 
-/** What every operation may answer. */
+/** The errors that every operation may respond with. */
 export const ALWAYS: DocumentedCode[] = [
   'BAD_REQUEST',
   'TIMEOUT',
@@ -51,13 +51,13 @@ export const ERROR_RESPONSES = Object.fromEntries(
   ]),
 );
 
-/** The error responses of an operation, by status. */
+/** Returns the error responses of an operation, by status. */
 export function errorResponses(codes: DocumentedCode[]): Record<string, object> {
   const entries = codes.map((code) => [String(ERRORS[code].status), { $ref: `#/components/responses/${code}` }]);
   return Object.fromEntries(entries) as Record<string, object>;
 }
 
-/** A body in JSON, with examples by name. */
+/** Returns the OpenAPI content of a JSON body, with examples by name. */
 export function json(schema: object, examples: Record<string, { value: unknown; summary?: string }>): object {
   return { 'application/json': { schema, examples } };
 }

@@ -16,21 +16,21 @@ const INPUTS = {
 };
 const OUTPUTS = { Item: ItemSchema, QueuedItem: QueuedItemSchema };
 
-/** Zod's own pattern of a time knows leap years, in 300 characters; it is `format` that tells programs. */
+/** Replaces zod's pattern, which takes 300 characters to check leap years. Programs rely on `format`. */
 const TIME = String.raw`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$`;
 
-/** JSON Schemas (draft 2020-12, as in OpenAPI 3.1) of what operations take and answer, by name. */
+/** JSON Schemas (draft 2020-12, as in OpenAPI 3.1) of the inputs and outputs of operations, by name. */
 export const SCHEMAS = {
   ...mapValues(INPUTS, (schema) => jsonSchema(schema, 'input')),
   ...mapValues(OUTPUTS, (schema) => jsonSchema(schema, 'output')),
 };
 
-/** JSON Schema of the body of an error. */
+/** Returns the JSON Schema of an error body. */
 export function errorJsonSchema(code: ErrorCode): object {
   return jsonSchema(errorSchema(code), 'output');
 }
 
-/** Reference to one of {@link SCHEMAS}. */
+/** Returns a reference to one of {@link SCHEMAS}. */
 export function schemaRef(name: keyof typeof SCHEMAS): { $ref: string } {
   return { $ref: `#/components/schemas/${name}` };
 }
@@ -42,7 +42,7 @@ function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): object {
       if (part.format === 'date-time') part.pattern = TIME;
     },
   });
-  // The document as a whole says which dialect it is in.
+  // The OpenAPI document determines the dialect.
   delete json.$schema;
   return json;
 }

@@ -1,13 +1,13 @@
 import { ERRORS, type ErrorCode, type InputIssue } from '@app/contracts';
 
-/** What an error answer says beyond its code. */
+/** What an error response contains beyond its code. */
 export interface ApiErrorDetails {
   message?: string;
   data?: object;
   headers?: Record<string, string>;
 }
 
-/** A request that is answered with an error on purpose; nothing is wrong with the service. */
+/** An expected error response. It is sent without being logged. */
 export class ApiError extends Error {
   constructor(
     readonly code: ErrorCode,
@@ -16,7 +16,7 @@ export class ApiError extends Error {
     super(details.message ?? ERRORS[code].message);
   }
 
-  /** 400 with what is wrong, field by field. */
+  /** Returns a 400 that lists the issues of the input. */
   static input(issues: InputIssue[]): ApiError {
     return new ApiError('BAD_REQUEST', { data: { issues } });
   }

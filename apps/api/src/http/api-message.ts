@@ -4,39 +4,39 @@ import { Json } from '../orpc/json.js';
 import type { ApiErrorDetails } from './api-error.js';
 import { STANDING_HEADERS } from './security-headers.js';
 
-/** The connection of a request, for which the process keeps memory. */
+/** The connection of a request. The process holds memory for it. */
 export interface Client {
-  /** Sets how many bytes the process keeps for the request under way. */
+  /** Sets how many bytes the process holds for the current request. */
   hold(bytes: number): void;
-  /** Sets how many it keeps until the client has read its answer. */
+  /** Sets how many bytes it holds until the client has read the response. */
   holdUntilRead(bytes: number): void;
 }
 
 /** A request on its way from the request listener to its controller. */
 export class ApiRequest extends IncomingMessage {
-  /** When its head arrived, in ms of `performance.now()`: deadlines count from here. */
+  /** When its head arrived, in ms of `performance.now()`. The wait of a create counts from here. */
   readonly arrivedAt = performance.now();
-  /** When its body had been read, in ms of `performance.now()`. */
+  /** When its body had been read, in ms of `performance.now()`. The deadline of a read counts from here. */
   receivedAt = this.arrivedAt;
-  /** The id that all log lines about this request carry. */
+  /** The id in all log lines about this request. */
   requestId = '';
   /** The parsed input, without its envelope. */
   body?: unknown;
-  /** Whether the input came as `{"json": …}`, and so must the answer. */
+  /** Whether the input came as `{"json": …}`. The response then has the same form. */
   enveloped = false;
 }
 
-const STANDING = STANDING_HEADERS.flat();
+const COMMON_HEADERS = STANDING_HEADERS.flat();
 
-/** Whoever answers, and whatever: with the standing headers and the id of the request. */
+/** A response that always has the common headers and the request id, even if Node writes it itself. */
 export class ApiResponse extends ServerResponse<ApiRequest> {
-  /** The connection that it is sent on, once it is its turn. */
+  /** The connection that it is sent on. Set once the request's turn comes. */
   client: Client | undefined = undefined;
 
-  /** Node calls it itself where nobody has. @param headers names and values in turn */
+  /** Node calls this itself if nothing else has. @param headers flat array of alternating names and values */
   override writeHead(status: number, headers: string | OutgoingHttpHeaders | OutgoingHttpHeader[] = []): this {
-    if (!Array.isArray(headers)) throw new TypeError('headers have to be a list of names and values');
-    return super.writeHead(status, [...headers, 'X-Request-Id', this.req.requestId, ...STANDING]);
+    if (!Array.isArray(headers)) throw new TypeError('headers must be a flat array of names and values');
+    return super.writeHead(status, [...headers, 'X-Request-Id', this.req.requestId, ...COMMON_HEADERS]);
   }
 
   override end(...body: unknown[]): this {
@@ -46,19 +46,19 @@ export class ApiResponse extends ServerResponse<ApiRequest> {
   }
 }
 
-/** Takes the requests of a server. */
+/** Listens for the requests of a server. */
 export type ApiListener = (request: ApiRequest, response: ApiResponse) => void;
 
-/** How the bytes of an answer leave, the response ended with them or later. */
+/** Writes the bytes of a response, and ends it then or later. */
 type Finish = (response: ApiResponse, bytes: Buffer) => void;
 
 const end: Finish = (response, bytes) => {
   response.end(bytes);
 };
 
-/** Answers a body, serialized or not, in the form the request had. */
+/** Sends a body, serialized or not, in the form of the request. */
 export function sendJson(response: ApiResponse, status: number, body: unknown, finish = end): void {
-  // Refused meanwhile, as not valid HTTP or too slow.
+  // Already rejected as invalid HTTP or as too slow.
   if (response.headersSent) return;
   const json = body instanceof Json ? body : Json.of(body);
   const bytes = json.toBytes(response.req.enveloped);
@@ -67,7 +67,7 @@ export function sendJson(response: ApiResponse, status: number, body: unknown, f
   finish(response, bytes);
 }
 
-/** Answers the one error body. */
+/** Sends the error body that all errors share. */
 export function sendError(response: ApiResponse, code: ErrorCode, details: ApiErrorDetails = {}, finish = end): void {
   const { headers = {}, ...more } = details;
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);

@@ -12,7 +12,7 @@ describe('ApiAdapter', () => {
   const adapter = new ApiAdapter(config, new ErrorFilter(createLogger('test', 'silent'), () => ''), undefined);
   const handler = (): void => undefined;
 
-  it('refuses at the start what requests would never reach', () => {
+  it('rejects paths with parameters, middleware and other methods when they are registered', () => {
     expect(() => {
       adapter.get('/items/:id', handler);
     }).toThrow('only fixed paths');

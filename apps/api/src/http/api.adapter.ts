@@ -8,12 +8,12 @@ import type { ErrorFilter } from './error.filter.js';
 import { requestListener, type Handler } from './request-listener.js';
 import { createHttpServer, type ClientTimeouts } from './server.js';
 
-/** Since closing began: creates have been answered by then; who is left does not send, or does not read. */
+/** Counted from the start of closing. Creates have ended by then, so clients that remain do not send or do not read. */
 const CUT_OFF_MS = 7000;
 
 /**
- * Nest's HTTP adapter with our own {@link requestListener} and {@link sendJson}. The listener calls Nest's handlers itself:
- * Express would search all routes for each, and has nothing left to do.
+ * Nest's HTTP adapter with our own {@link requestListener} and {@link sendJson}. The listener calls Nest's handlers
+ * itself, because Express would search all routes for each request.
  */
 export class ApiAdapter extends ExpressAdapter {
   private readonly connections = new Connections();
@@ -25,16 +25,16 @@ export class ApiAdapter extends ExpressAdapter {
     private readonly errors: ErrorFilter,
     private readonly timeouts: ClientTimeouts | undefined,
   ) {
-    // In place of an Express application: whoever asks it for more fails at the start.
+    // Replaces the Express application. Any other use of it fails at startup.
     super({ use: () => undefined });
   }
 
-  /** The latest response that is under way on each connection. */
-  get unanswered(): Connections['unanswered'] {
-    return this.connections.unanswered;
+  /** The current response of each connection. */
+  get pendingResponses(): Connections['pendingResponses'] {
+    return this.connections.pendingResponses;
   }
 
-  /** From now on each answer closes its connection: clients connect anew, to another instance. */
+  /** Closes each connection after its response from now on, so that clients reconnect to another instance. */
   drain(): void {
     this.isDraining = true;
   }
@@ -68,7 +68,7 @@ export class ApiAdapter extends ExpressAdapter {
     return this.use();
   }
 
-  /** The request listener rejects what has no route, and {@link ErrorFilter} answers what handlers throw. */
+  /** Unused: the request listener rejects unknown paths, and {@link ErrorFilter} handles what handlers throw. */
   override setNotFoundHandler(): void {
     return;
   }
@@ -85,7 +85,7 @@ export class ApiAdapter extends ExpressAdapter {
     sendJson(response, status ?? response.statusCode, body);
   }
 
-  /** Takes no more connections and waits until those that are busy have been answered. */
+  /** Accepts no more connections, and waits until the active ones have their responses. */
   override close(): Promise<void> {
     const server = this.httpServer as Server;
     const cutOff = setTimeout(() => {

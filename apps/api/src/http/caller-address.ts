@@ -3,10 +3,13 @@ import { isIP } from 'node:net';
 import proxyAddr from 'proxy-addr';
 import type { ApiConfig } from '@app/runtime';
 
-/** Who sent a request, as far as trusted proxies say. */
+/** Returns the address of the client that sent a request, according to the trusted proxies. */
 export type CallerAddress = (request: IncomingMessage) => string;
 
-/** Believes the `X-Forwarded-For` of so many proxies in a row, or of these addresses and networks; what is no address is not believed. */
+/**
+ * Trusts the `X-Forwarded-For` of this many proxies, or of these addresses and networks. Where it is not an IP address,
+ * the address of the socket counts.
+ */
 export function callerAddress(trusted: ApiConfig['trustProxy']): CallerAddress {
   const trusts =
     typeof trusted === 'number' ? (_address: string, hop: number) => hop < trusted : proxyAddr.compile(trusted);

@@ -4,30 +4,31 @@ import { sendEarlyError, sendUnparsedError } from './early-error.js';
 import type { MemoryBudget } from './memory-budget.js';
 import type { ApiError } from './api-error.js';
 
-/** Goes on with a request once it is its turn. */
+/** Handles a request once its turn comes. */
 export type Begin = (response: ApiResponse) => void;
 
-/** About what Node keeps for a parsed request and for each of its header names and values. */
+/** Estimates of what Node holds for a parsed request, and for each of its header names and values. */
 const REQUEST_BYTES = 2048;
 const HEADER_BYTES = 48;
-/** Without a byte in either direction; longer than any create waits. */
+/** A connection without a byte in either direction is closed after this time. Longer than any create waits. */
 export const IDLE_MS = 150_000;
 
-/** What a body in chunks may cost while it waits: one read of its socket, 64 KiB, holds some 10,000 chunks of one byte. */
+/** What a waiting chunked body may cost: one read of the socket, 64 KiB, holds about 10,000 chunks of one byte. */
 const CHUNKS_BYTES = 6 * 1024 * 1024;
 
 /**
- * A client's connection: begins its requests one at a time, in order, and does not read on while one waits or an answer
- * has not been read. Pipelined requests may run at once only where all are safe (RFC 9112, 9.3.2), and a POST is not.
+ * A client's connection. Begins its requests one at a time, in order, and stops reading while a request waits or a
+ * response is unread. Pipelined requests may only run concurrently if all are safe (RFC 9112, 9.3.2), but a POST is
+ * not.
  */
 export class ClientConnection implements Client {
   private current: ApiResponse | undefined;
   private readonly waiting: (() => void)[] = [];
   private waitingBytes = 0;
   private currentBytes = 0;
-  /** Whether the client has not taken the current answer yet. */
+  /** Whether the client has not read the current response yet. */
   private isUnread = false;
-  /** What the rest of the connection is answered, once the requests before it have been. */
+  /** The error response to the rest of the input. Sent after the responses to earlier requests. */
   private error: ApiError | undefined;
   private isClosing = false;
 
@@ -37,19 +38,19 @@ export class ClientConnection implements Client {
     private readonly unreadMs: number,
   ) {
     socket.on('resume', () => {
-      this.stayPaused();
+      this.keepPaused();
     });
     socket.on('close', () => {
       this.close();
     });
   }
 
-  /** The response that is under way. */
-  get unanswered(): ApiResponse | undefined {
+  /** The current response. */
+  get pendingResponse(): ApiResponse | undefined {
     return this.current;
   }
 
-  /** Begins a request, or has it wait for those before it. */
+  /** Begins a request, or queues it after earlier ones. */
   admit(response: ApiResponse, begin: Begin): void {
     const isNext = this.current === undefined && this.waiting.length === 0 && !this.isClosing;
     if (isNext) this.start(response, begin);
@@ -65,31 +66,32 @@ export class ClientConnection implements Client {
   holdUntilRead(bytes: number): void {
     this.isUnread = true;
     this.hold(bytes);
-    // Input would pass for progress. Node looks at that of a write when the time is up, and then grants the time again.
+    // Paused, because input would count as activity. Half the time, because Node checks the progress of a write only
+    // when the timer fires, and restarts it after any.
     this.socket.pause().setTimeout(this.unreadMs / 2);
   }
 
-  /** Stops reading, until {@link readOn} is called. */
+  /** Stops reading until {@link readOn} is called. */
   pause(): void {
     this.socket.pause();
   }
 
-  /** Reads on, unless something has to be waited for. */
+  /** Reads again, unless the connection has to wait. */
   readOn(): void {
-    if (!this.isHeldBack) this.socket.resume();
+    if (!this.mustWait) this.socket.resume();
   }
 
   cutOff(): void {
     this.socket.destroy();
   }
 
-  /** Refuses what comes next, and closes the connection. */
+  /** Rejects the rest of the input with an error, and closes the connection. */
   refuse(error: ApiError): void {
-    // Once its parser has failed, Node reports every further piece of input.
+    // After a parser error, Node reports every further chunk of input.
     if (this.isClosing || this.error !== undefined) return;
     this.error = error;
     this.refuseRest();
-    if (this.isHeldBack) this.socket.pause();
+    if (this.mustWait) this.socket.pause();
   }
 
   private start(response: ApiResponse, begin: Begin): void {
@@ -128,7 +130,7 @@ export class ClientConnection implements Client {
     }
     if (this.isUnread && this.waiting.length > 0) this.socket.setTimeout(IDLE_MS);
     this.isUnread = false;
-    // Not at once: other connections have their turn in between.
+    // Deferred, so that other connections get their turn.
     if (this.waiting.length > 0)
       setImmediate(() => {
         this.next();
@@ -153,16 +155,18 @@ export class ClientConnection implements Client {
     }
   }
 
-  private get isHeldBack(): boolean {
-    // What follows a refused request is read and dropped: otherwise the reset would reach the client before the error.
-    const isRefusedLater = this.error !== undefined && this.current?.req.complete === true;
-    return this.waiting.length > 0 || this.isUnread || isRefusedLater;
+  private get mustWait(): boolean {
+    // The rest of a rejected request is read and dropped: closing with unread input would reset the connection, and the
+    // client could miss the error (RFC 9112, 9.6).
+    const isErrorPending = this.error !== undefined && this.current?.req.complete === true;
+    return this.waiting.length > 0 || this.isUnread || isErrorPending;
   }
 
-  /** Node resumes a socket to read a body, and once an answer has been taken. */
-  private stayPaused(): void {
-    if (!this.isHeldBack) return;
-    // Paused since resume() was called: Node reads all the same, and another pause() would do nothing.
+  /** Node resumes the socket to read a body, and after a response has been read. */
+  private keepPaused(): void {
+    if (!this.mustWait) return;
+    // Paused between resume() and this event: Node reads anyway, and another pause() has no effect. Resuming emits the
+    // event again.
     if (this.socket.isPaused()) this.socket.resume();
     else this.socket.pause();
   }

@@ -11,20 +11,20 @@ const CODES: Record<string, ErrorCode> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'TIMEOUT',
 };
 
-/** The request breaks the rules of HTTP itself. */
+/** The request violates HTTP itself. */
 export const NOT_HTTP = new ApiError('BAD_REQUEST', { message: 'The request is not valid HTTP' });
 
-/** Nothing is there, whatever the method. */
+/** The path does not exist for any method. */
 export const NO_SUCH_PATH = new ApiError('NOT_FOUND', { message: 'No such path' });
 
-/** For all clients together; a prompt client needs some for milliseconds. */
+/** For all clients together. A prompt client holds its share for milliseconds. */
 const HELD_BYTES = 64 * 1024 * 1024;
-/** A client that takes nothing of its answer for this long is cut off. */
+/** A client that reads nothing of its response for this long is cut off. */
 const UNREAD_MS = 30_000;
 
 /**
- * The open connections. Node reports what it refuses by itself (headers too large, too slow, not HTTP) for the
- * connection alone; each connection knows which request, if any, that answers.
+ * The open connections. Node reports the errors that it detects itself (headers too large, request too slow, invalid
+ * HTTP) for a socket. Its connection knows which request, if any, to respond to.
  */
 export class Connections {
   private readonly open = new Map<Duplex, ClientConnection>();
@@ -33,12 +33,12 @@ export class Connections {
   });
   private isPaused = false;
 
-  /** The response that is under way on each connection. */
-  get unanswered(): ApiResponse[] {
-    return [...this.open.values()].flatMap(({ unanswered }) => unanswered ?? []);
+  /** The current response of each connection. */
+  get pendingResponses(): ApiResponse[] {
+    return [...this.open.values()].flatMap(({ pendingResponse }) => pendingResponse ?? []);
   }
 
-  /** Listener of the server's `connection`. */
+  /** Handles the server's `connection` event. */
   add(socket: Socket, unreadMs = UNREAD_MS): void {
     this.open.set(socket, new ClientConnection(socket, this.budget, unreadMs));
     socket.on('close', () => {
@@ -46,7 +46,7 @@ export class Connections {
     });
   }
 
-  /** Reads nothing more in this turn of the event loop: what a connection has sent is kept until its end. */
+  /** Stops all reading for this turn of the event loop: input that has been read is held until the turn ends. */
   private pauseReading(): void {
     if (this.isPaused) return;
     this.isPaused = true;
@@ -58,19 +58,19 @@ export class Connections {
     });
   }
 
-  /** Has a request begun when it is its turn, or never where an answer before it closes the connection. */
+  /** Begins a request when its turn comes, or never if an earlier response closes the connection. */
   admit(response: ApiResponse, begin: Begin): void {
     this.open.get(response.req.socket)?.admit(response, begin);
   }
 
-  /** Listener of the server's `clientError`: answers, and closes the connection. */
+  /** Handles the server's `clientError` event: responds, and closes the connection. */
   refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
     this.open.get(socket)?.refuse(toApiError(error));
   }
 
-  /** Listener of the server's `connect`: this is no proxy, and whom to reach is no path of ours. */
+  /** Handles the server's `connect` event. The service is not a proxy, so a CONNECT target does not exist. */
   refuseTunnel(socket: Duplex): void {
-    // Node has let go of it: without a listener, a client that hangs up would end the process.
+    // Node has detached from the socket. Without a listener, a client that resets the connection would end the process.
     socket.on('error', () => undefined);
     this.open.get(socket)?.refuse(NO_SUCH_PATH);
   }

@@ -1,15 +1,15 @@
 import cors from 'cors';
 import type { ApiResponse } from './api-message.js';
 
-/** What pages of other origins may read beside the body. */
+/** The response headers that scripts of other origins may read. */
 const EXPOSED = ['X-Request-Id', 'Next-After', 'Idempotency-Replayed', 'Preference-Applied', 'Retry-After', 'Allow'];
-/** Browsers do not believe it for longer. */
+/** Chromium's limit: https://developer.mozilla.org/en-US/docs/Web/HTTP/Reference/Headers/Access-Control-Max-Age */
 const MAX_AGE_S = 7200;
 
-/** Sets what lets pages of other origins use an answer, errors and preflights included. */
+/** Sets the CORS headers of a response, including errors and preflights. */
 export type CrossOrigin = (response: ApiResponse) => void;
 
-/** CORS for these origins, or none at all; never with cookies, which nobody here reads. */
+/** Allows these origins, if any. Credentials are never allowed, because the service reads no cookies. */
 export function crossOrigin(origins: string[]): CrossOrigin {
   if (origins.length === 0) return () => undefined;
   const middleware = cors({
@@ -17,7 +17,7 @@ export function crossOrigin(origins: string[]): CrossOrigin {
     methods: ['GET', 'HEAD', 'POST'],
     exposedHeaders: EXPOSED,
     maxAge: MAX_AGE_S,
-    // A preflight is answered as any OPTIONS: 204 on a path that exists.
+    // The request listener responds to a preflight as to any OPTIONS: 204 on a path that exists.
     preflightContinue: true,
   });
   return (response) => {

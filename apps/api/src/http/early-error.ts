@@ -7,10 +7,10 @@ import type { ApiError } from './api-error.js';
 import { STANDING_HEADERS } from './security-headers.js';
 
 const DISCARD_BYTES = 4 * 1024 * 1024;
-/** Closing while the client still sends would reset the connection, and it would not see the answer. */
+/** How long to keep reading after the response. */
 const LINGER_MS = 2000;
 
-/** Refuses a request without reading its body to the end. */
+/** Sends an error without reading the request body to its end. */
 export function sendEarlyError(response: ApiResponse, { code, details }: ApiError): void {
   if (isFullyRead(response.req)) {
     sendError(response, code, details);
@@ -25,8 +25,8 @@ export function isFullyRead({ complete, headers }: IncomingMessage): boolean {
 }
 
 /**
- * Sends the answer at once but ends, which closes the connection, only when the client has sent what
- * it had: closing with bytes unread would reset the connection, and the client would not see the answer.
+ * Sends the response at once. Ends it, which closes the connection, after the request body or a limit: closing with
+ * unread input would reset the connection, and the client could miss the response (RFC 9112, 9.6).
  */
 function endAfterDiscarding(response: ApiResponse, bytes: Buffer): void {
   response.write(bytes);
@@ -45,7 +45,7 @@ function endAfterDiscarding(response: ApiResponse, bytes: Buffer): void {
     .once('error', end);
 }
 
-/** Answers bytes that never became a request. */
+/** Sends an error for input that could not be parsed as a request. */
 export function sendUnparsedError(socket: Duplex, { code, details }: ApiError): void {
   if (!socket.writable) return;
   const body = errorBody(code, details);

@@ -5,10 +5,10 @@ import { sendError, type ApiRequest, type ApiResponse } from './api-message.js';
 import type { CallerAddress } from './caller-address.js';
 import { ApiError } from './api-error.js';
 
-/** When a store is away, it is usually back within seconds. */
+/** A store that is away is usually back within seconds. */
 const AWAY = new ApiError('SERVICE_UNAVAILABLE', { headers: { 'Retry-After': '1' } });
 
-/** The one place where what was thrown becomes an answer; what nobody expected is logged and shown as a plain 500. */
+/** Turns anything that handlers throw into an error response. Unexpected errors are logged and sent as a plain 500. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   constructor(
@@ -22,7 +22,7 @@ export class ErrorFilter implements ExceptionFilter {
     sendError(response, code, details);
   }
 
-  /** What a request is answered for which this was thrown. */
+  /** Returns the error to send for anything thrown while handling a request. */
   toApiError(error: unknown, request: ApiRequest): ApiError {
     if (error instanceof ApiError) return error;
     const { requestId } = request;

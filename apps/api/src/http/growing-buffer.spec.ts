@@ -1,7 +1,7 @@
 import { GrowingBuffer } from './growing-buffer.js';
 
 describe('GrowingBuffer', () => {
-  it('returns what was appended, piece by piece', () => {
+  it('returns what was appended in pieces', () => {
     const text = 'äöü🚲'.repeat(5000);
     const buffer = new GrowingBuffer();
     for (const byte of Buffer.from(text)) buffer.append(Buffer.of(byte));
@@ -10,7 +10,7 @@ describe('GrowingBuffer', () => {
     expect(String(buffer.take())).toBe(text);
   });
 
-  it('returns a single piece as it is, and keeps nothing of it', () => {
+  it('returns a single piece without copying or keeping it', () => {
     const buffer = new GrowingBuffer();
     const piece = Buffer.from('{}');
     buffer.append(piece);

@@ -1,19 +1,22 @@
 const MIN_CAPACITY = 4096;
 const EMPTY = Buffer.alloc(0);
 
-/** Bytes that come in pieces, in at most twice their memory: Node keeps some kilobytes for a piece of one byte. */
+/**
+ * Collects bytes that arrive in pieces, in at most twice their memory or {@link MIN_CAPACITY}. Node would hold some
+ * kilobytes for a piece of one byte.
+ */
 export class GrowingBuffer {
   length = 0;
   private bytes: Buffer = EMPTY;
 
-  /** How many bytes of memory it has. */
+  /** How many bytes of memory it holds. */
   get capacity(): number {
     return this.bytes.length;
   }
 
   append(piece: Buffer): void {
     const length = this.length + piece.length;
-    // Most bodies come in one piece, and are never copied.
+    // Most bodies arrive in one piece, and are never copied.
     if (this.length === 0) this.bytes = piece;
     else {
       if (length > this.capacity) this.grow(length);
@@ -31,7 +34,7 @@ export class GrowingBuffer {
   }
 
   private grow(length: number): void {
-    // Not of Node's pool: a slice would keep the whole of it.
+    // Not from Node's pool, because a slice would keep the whole pool in memory.
     const bytes = Buffer.allocUnsafeSlow(Math.max(MIN_CAPACITY, 2 * length));
     this.bytes.copy(bytes, 0, 0, this.length);
     this.bytes = bytes;

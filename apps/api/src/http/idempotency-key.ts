@@ -1,9 +1,9 @@
 import { ApiError } from './api-error.js';
 
-/** Visible ASCII, so that every proxy hands it on unchanged. */
+/** Visible ASCII, which every proxy forwards unchanged. */
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
-/** The `Idempotency-Key` of a request, or undefined. @throws ApiError BAD_REQUEST when it is malformed */
+/** Returns the `Idempotency-Key` of a request, or undefined. @throws ApiError BAD_REQUEST if it is malformed */
 export function idempotencyKeyOf(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
   if (typeof header === 'string' && KEY.test(header)) return header;

@@ -3,7 +3,7 @@ import { createZodValidationPipe } from 'nestjs-zod';
 import type { ZodError } from 'zod';
 import { ApiError } from './api-error.js';
 
-/** Validates the input of a controller's method by the schema of its DTO class. */
+/** Validates the input of a controller's method against the schema of its DTO class. */
 export const InputPipe = createZodValidationPipe({
   createValidationException: (error) => ApiError.input(issuesOf(error as ZodError)),
 });

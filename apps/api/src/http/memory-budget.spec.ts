@@ -7,7 +7,7 @@ describe('MemoryBudget', () => {
     cut.length = 0;
   });
 
-  it('cuts off who has held memory for the longest, and as few as will do', () => {
+  it('cuts off the clients that have held memory the longest, and no more than necessary', () => {
     const budget = new MemoryBudget(100);
     const [first, second, third] = [client('first'), client('second'), client('third')];
     budget.set(first, 10);
@@ -20,7 +20,7 @@ describe('MemoryBudget', () => {
     expect(cut).toEqual(['first', 'second']);
   });
 
-  it('counts a client that holds nothing any more as new', () => {
+  it('counts a client that has released all its memory as new', () => {
     const budget = new MemoryBudget(100);
     const [first, second, third] = [client('first'), client('second'), client('third')];
     budget.set(first, 60);
@@ -31,7 +31,7 @@ describe('MemoryBudget', () => {
     expect(cut).toEqual(['second']);
   });
 
-  it('cuts off a client that holds too much alone', () => {
+  it('cuts off a client that exceeds the budget alone', () => {
     const budget = new MemoryBudget(100);
     budget.set(client('only'), 101);
     expect(cut).toEqual(['only']);

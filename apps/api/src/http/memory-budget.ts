@@ -1,16 +1,16 @@
-/** A client for which the process keeps memory. */
+/** A client that the process holds memory for. */
 export interface MemoryHolder {
-  /** Ends the connection, and with it what is kept for the client. */
+  /** Closes the connection, which frees what is held for the client. */
   cutOff(): void;
 }
 
 /**
- * Bounds the memory that clients make the process keep: bodies that are still being sent, requests that wait for
- * earlier ones, and answers that have not been read. Beyond the bound the client that has held memory for the longest is
- * cut off: prompt clients hold theirs for a moment only.
+ * Limits the memory that the process holds for clients: incomplete request bodies, requests that wait for earlier ones,
+ * and unread responses. Beyond the limit, the client that has held memory the longest is cut off: a prompt client holds
+ * memory only for a moment.
  */
 export class MemoryBudget {
-  /** In the order in which they began to hold memory. */
+  /** In the order in which clients began to hold memory. */
   private readonly held = new Map<MemoryHolder, number>();
   private total = 0;
 
@@ -20,7 +20,7 @@ export class MemoryBudget {
     private readonly exceeded: () => void = () => undefined,
   ) {}
 
-  /** Sets how many bytes a client holds now; it may be cut off itself. */
+  /** Sets how many bytes a client holds. That client may itself be cut off. */
   set(holder: MemoryHolder, bytes: number): void {
     this.put(holder, bytes);
     if (this.total > this.maxBytes) this.exceeded();

@@ -1,17 +1,17 @@
-/** How long and for what a client is willing to wait: RFC 7240. */
+/** How long a client is willing to wait, and for what (RFC 7240). */
 export interface Preferences {
-  /** An answer before the item is stored will do. */
+  /** Whether a response before the item is stored is acceptable. */
   respondAsync: boolean;
-  /** Longest wait. */
+  /** The longest wait. */
   waitMs?: number;
 }
 
-/** What stands between the commas that are not quoted. */
+/** The parts between unquoted commas. */
 const PARTS = /(?:"[^"]*"|[^,])+/g;
-/** A preference: a token, and its value as a token or quoted; parameters behind `;` are nobody's here. */
+/** A preference: a token, with an optional value as a token or quoted. Parameters after `;` are ignored. */
 const PREFERENCE = /^\s*([!#$%&'*+.^_`|~\w-]+)\s*(?:=\s*(?:"([^"]*)"|([^\s;"]+))\s*)?(?:;.*)?$/;
 
-/** Reads a `Prefer` header; what is malformed or unknown is ignored, and of a repeated preference the first counts. */
+/** Parses a `Prefer` header. Ignores malformed and unknown preferences, and all but the first of a repeated one. */
 export function preferencesOf(header: string | string[] | undefined): Preferences {
   const preferences: Preferences = { respondAsync: false };
   for (const part of [header ?? []].flat().join(',').match(PARTS) ?? []) {

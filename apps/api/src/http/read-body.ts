@@ -11,26 +11,28 @@ const TOO_COMPLEX = new ApiError('PAYLOAD_TOO_LARGE', {
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Reads and parses the body of a request; no body and no Content-Type is the empty object. With callbacks, because
- * promises would cost every request more than all checks together. When the client goes away, neither is called.
+ * Reads and parses the body of a request. Without a body and a Content-Type, the result is the empty object. Uses
+ * callbacks, because promises would cost every request more than all checks together. Calls neither if the client
+ * disconnects. A body that is too large is not read to its end.
  *
- * @param take gets the body
- * @param giveUp gets the ApiError of what is not JSON in UTF-8 of at most `maxBytes`, and whatever `take` throws
- * @throws ApiError of what the headers say; what is too large is not read to its end
+ * @param onBody called with the parsed body
+ * @param onError called with an ApiError if the body is not JSON in UTF-8 of at most `maxBytes`, and with anything that
+ * `onBody` throws
+ * @throws ApiError if the headers alone are reason to reject the request
  */
 export function readBody(
   response: ApiResponse,
   maxBytes: number,
-  take: (body: unknown) => void,
-  giveUp: (error: unknown) => void,
+  onBody: (body: unknown) => void,
+  onError: (error: unknown) => void,
 ): void {
   const { req: request } = response;
   checkMediaType(request);
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
-  if (isAskingFirst(request)) response.writeContinue();
+  if (expectsContinue(request)) response.writeContinue();
   const body = new GrowingBuffer();
   request
-    .on('error', nobodyIsLeft)
+    .on('error', ignoreDisconnect)
     .on('data', (piece: Buffer) => {
       // After an error response, the rest of the body is dropped.
       if (response.headersSent) return;
@@ -38,20 +40,20 @@ export function readBody(
       const isTooLarge = body.length > maxBytes;
       if (isTooLarge) body.take();
       if (!request.complete) response.client?.hold(body.capacity);
-      if (isTooLarge) giveUp(tooLarge(maxBytes));
+      if (isTooLarge) onError(tooLarge(maxBytes));
     })
     .on('end', () => {
       try {
         response.client?.hold(0);
         request.receivedAt = performance.now();
-        take(body.length === 0 && request.headers['content-type'] === undefined ? {} : parse(body.take()));
+        onBody(body.length === 0 && request.headers['content-type'] === undefined ? {} : parse(body.take()));
       } catch (error) {
-        giveUp(error);
+        onError(error);
       }
     });
 }
 
-function nobodyIsLeft(): void {
+function ignoreDisconnect(): void {
   return;
 }
 
@@ -71,8 +73,8 @@ function isJsonInUtf8(contentType: string): boolean {
   return type.trim() === JSON_TYPE && (charset === undefined || charset === 'utf-8' || charset === 'utf8');
 }
 
-/** `Expect: 100-continue`: the client sends its body when it is told that it will be read. */
-function isAskingFirst({ headers, httpVersion }: IncomingMessage): boolean {
+/** Returns whether the client waits for `100 Continue` before it sends the body (RFC 9110, 10.1.1). */
+function expectsContinue({ headers, httpVersion }: IncomingMessage): boolean {
   return headers.expect !== undefined && httpVersion === '1.1';
 }
 

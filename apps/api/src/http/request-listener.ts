@@ -10,30 +10,31 @@ import type { ErrorFilter } from './error.filter.js';
 import { readBody } from './read-body.js';
 import { ApiError } from './api-error.js';
 
-/** Goes on with a request that has come through. */
+/** Handles a request that has passed the listener's checks. */
 export type Handler = (request: ApiRequest, response: ApiResponse) => unknown;
 
-/** The handlers by path and method; no path has parameters. */
+/** The handlers by path and method. Paths have no parameters. */
 export type Routes = ReadonlyMap<string, ReadonlyMap<string, Handler>>;
 
 export interface RequestListenerOptions {
   connections: Connections;
   routes: Routes;
-  /** What becomes of an error that nobody expected. */
+  /** Maps thrown errors to API errors, and logs the unexpected ones. */
   errors: Pick<ErrorFilter, 'toApiError'>;
   maxBodyBytes: number;
   crossOrigin: CrossOrigin;
-  /** Whether the process is about to stop: clients are asked to connect anew, to another instance. */
+  /** Whether the process is about to stop. Responses then close the connection, so that clients reconnect elsewhere. */
   isDraining: () => boolean;
 }
 
-const SANE_REQUEST_ID = /^[\w.:+/=@-]{1,128}$/;
-/** A whole URL, as clients send it to a proxy, is to be taken as well as a path (RFC 9112, 3.2.2). */
+const REQUEST_ID = /^[\w.:+/=@-]{1,128}$/;
+/** Clients send a whole URL to a proxy, and a server must accept it as well as a path (RFC 9112, 3.2.2). */
 const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
 /**
- * Takes every request before Nest sees it: refuses unknown paths and other methods, gives the request
- * its id and what every answer has, reads the body. Express would read an oversize body to its end and replace bad UTF-8.
+ * Returns the listener that takes every request before Nest does. It rejects unknown paths and methods, sets the
+ * request id and CORS headers, and reads the body. Express would read an oversized body to its end, and replace invalid
+ * UTF-8.
  */
 export function requestListener(options: RequestListenerOptions): ApiListener {
   const begin: Begin = (response) => {
@@ -45,12 +46,12 @@ export function requestListener(options: RequestListenerOptions): ApiListener {
     try {
       identify(request, response, options);
       const handlers = options.routes.get(pathOf(request));
-      if (isHostWrong(request)) throw NOT_HTTP;
+      if (isHostInvalid(request)) throw NOT_HTTP;
       if (handlers === undefined) throw NO_SUCH_PATH;
       const handler = handlers.get(request.method ?? '');
       if (handler === undefined) sendMethodError(response, [...handlers.keys()]);
-      else if (request.method !== 'POST') passWithoutBody(response, handler);
-      else readBody(response, options.maxBodyBytes, passTo(handler, response), fail);
+      else if (request.method !== 'POST') callWithoutBody(handler, response);
+      else readBody(response, options.maxBodyBytes, callWithBody(handler, response), fail);
     } catch (error) {
       fail(error);
     }
@@ -60,7 +61,7 @@ export function requestListener(options: RequestListenerOptions): ApiListener {
   };
 }
 
-/** Whatever breaks before Nest and its filter see the request is answered and logged as there. */
+/** Logs and sends an error in the same way as Nest's filter, which has not seen the request yet. */
 function sendErrorFor(error: unknown, response: ApiResponse, { errors }: RequestListenerOptions): void {
   const apiError = errors.toApiError(error, response.req);
   if (!response.headersSent) sendEarlyError(response, apiError);
@@ -68,7 +69,7 @@ function sendErrorFor(error: unknown, response: ApiResponse, { errors }: Request
 
 function identify(request: ApiRequest, response: ApiResponse, { crossOrigin }: RequestListenerOptions): void {
   const given = request.headers['x-request-id'];
-  request.requestId = typeof given === 'string' && SANE_REQUEST_ID.test(given) ? given : randomUUID();
+  request.requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
   request.url = request.url?.replace(ORIGIN, '') ?? '/';
   crossOrigin(response);
 }
@@ -78,8 +79,8 @@ function pathOf({ url = '/' }: IncomingMessage): string {
   return end < 0 ? url : url.slice(0, end);
 }
 
-/** None, or more than one (RFC 9112, 3.2): Node would silently take the first. */
-function isHostWrong({ httpVersion, rawHeaders }: IncomingMessage): boolean {
+/** Returns whether `Host` is missing or repeated (RFC 9112, 3.2). Node would silently use the first. */
+function isHostInvalid({ httpVersion, rawHeaders }: IncomingMessage): boolean {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index];
@@ -99,21 +100,21 @@ function sendMethodError(response: ApiResponse, methods: string[]): void {
   response.end();
 }
 
-function passWithoutBody(response: ApiResponse, handler: Handler): void {
+function callWithoutBody(handler: Handler, response: ApiResponse): void {
   dropBody(response);
   handler(response.req, response);
 }
 
-/** Nobody wants this body, however long it is; unread, its pieces would be kept. */
+/** Discards the body, however long it is. Unread chunks would stay in memory. */
 function dropBody(response: ApiResponse): void {
   if (isFullyRead(response.req)) return;
   response.setHeader('Connection', 'close');
   response.req.resume();
 }
 
-function passTo(handler: Handler, response: ApiResponse): (body: unknown) => void {
+function callWithBody(handler: Handler, response: ApiResponse): (body: unknown) => void {
   return (body) => {
-    // Refused meanwhile, as too slow: what has been answered with an error must not be done.
+    // Already rejected as too slow. A request that got an error response must not be executed.
     if (response.headersSent) return;
     const { input, enveloped } = unwrap(body);
     response.req.body = input;

@@ -3,8 +3,8 @@ import { Socket } from 'node:net';
 import helmet from 'helmet';
 
 /**
- * Answers are data, never pages; the one page, the API's documentation, has scripts of its own
- * origin, and styles in its markup. Who terminates TLS decides for the domains below its own.
+ * Responses are data. The only page, the API's documentation, loads scripts from its own origin and has inline styles.
+ * Whether HSTS includes subdomains is up to whoever terminates TLS.
  */
 const middleware = helmet({
   contentSecurityPolicy: {
@@ -23,9 +23,9 @@ const middleware = helmet({
   },
   strictTransportSecurity: { includeSubDomains: false },
   xFrameOptions: { action: 'deny' },
-  // Browsers complain of it where there is no TLS, and no page here opens another.
+  // Browsers log an error for it without TLS, and no page here opens another.
   crossOriginOpenerPolicy: false,
-  // For browsers that are gone, or for pages that load others.
+  // These serve only obsolete browsers, or pages that load others.
   originAgentCluster: false,
   xDnsPrefetchControl: false,
   xDownloadOptions: false,
@@ -33,7 +33,7 @@ const middleware = helmet({
   xXssProtection: false,
 });
 
-/** What every answer has, the same each time: helmet is asked once, not with each request. */
+/** The headers of every response. They are always the same, so helmet runs once instead of for each request. */
 export const STANDING_HEADERS: readonly (readonly [name: string, value: string])[] = [
   ['Cache-Control', 'no-store'],
   ...headersOf(middleware),

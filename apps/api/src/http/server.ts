@@ -4,12 +4,12 @@ import { ApiRequest, ApiResponse, type ApiListener } from './api-message.js';
 import { IDLE_MS } from './client-connection.js';
 import type { Connections } from './connections.js';
 
-/** How long a client may take; a slow one costs one socket and nothing else. */
+/** How long a client may take. A slow client costs one socket and nothing else. */
 export interface ClientTimeouts {
   headersMs: number;
   requestMs: number;
   checkEveryMs: number;
-  /** Without taking any of its answer. */
+  /** How long a client may read nothing of its response. */
   stalledMs?: number;
 }
 
@@ -23,7 +23,7 @@ export interface HttpServerOptions {
   timeouts: ClientTimeouts | undefined;
 }
 
-/** Node's server within our limits; whatever it would refuse by itself, {@link Connections} answers. */
+/** Creates Node's server with our limits. {@link Connections} responds to the errors that Node detects itself. */
 export function createHttpServer({ listener, connections, config, timeouts = TIMEOUTS }: HttpServerOptions): Server {
   const options = {
     IncomingMessage: ApiRequest,
@@ -33,17 +33,18 @@ export function createHttpServer({ listener, connections, config, timeouts = TIM
     connectionsCheckingInterval: timeouts.checkEveryMs,
     keepAliveTimeout: config.keepAliveMs,
     maxHeaderSize: MAX_HEADER_BYTES,
-    // Node's own refusals have no body: a missing host, like an unknown Expect, is left to the request listener.
+    // Node's own 400 has no body, so the request listener rejects a missing Host.
     requireHostHeader: false,
   };
   const server = createServer(options, listener).setTimeout(IDLE_MS);
   server.maxConnections = config.maxConnections;
-  // They are limited in bytes: those beyond a count would be dropped without a word, an Idempotency-Key among them.
+  // Node silently drops headers beyond a count, perhaps the Idempotency-Key. Their size in bytes is limited instead.
   server.maxHeadersCount = 0;
-  const asUsual: ApiListener = (request, response) => {
+  // Node itself would reject an unknown Expect without a body.
+  const emitRequest: ApiListener = (request, response) => {
     server.emit('request', request, response);
   };
-  server.on('checkContinue', asUsual).on('checkExpectation', asUsual);
+  server.on('checkContinue', emitRequest).on('checkExpectation', emitRequest);
   server.on('connection', (socket) => {
     connections.add(socket, timeouts.stalledMs);
   });
@@ -53,6 +54,6 @@ export function createHttpServer({ listener, connections, config, timeouts = TIM
   server.on('connect', (_request, socket) => {
     connections.refuseTunnel(socket);
   });
-  // A plain Server could be given other requests to answer; this one makes its own.
+  // A plain Server could be made to handle other requests. This one only handles the requests that it creates.
   return server as unknown as Server;
 }

@@ -14,20 +14,20 @@ import { API_CONFIG } from '../api-config.js';
 import { ApiError } from '../http/api-error.js';
 
 const FIND_WITHIN_MS = 1800;
-/** Creates that are validated in one turn of the event loop: reads run in between. */
-const CREATES_A_TURN = 2;
+/** Creates that are validated in one turn of the event loop, so that reads run in between. */
+const CREATES_PER_TURN = 2;
 
-/** A valid input of create and the number of its category. */
+/** A valid input of create, its size, and the number of its category. */
 export interface ValidCreate {
   input: CreateItemInput;
   size: ItemSize;
   categoryId: number;
 }
 
-/** Validates the input of create, its category included: whatever is refused is refused here, all at once. */
+/** Validates the input of create, including its category, and reports all issues at once. */
 @Injectable()
 export class CreateInputPipe implements PipeTransform<unknown, Promise<ValidCreate>> {
-  private readonly turns = new EventLoopTurns(CREATES_A_TURN);
+  private readonly turns = new EventLoopTurns(CREATES_PER_TURN);
 
   constructor(
     private readonly references: ReferenceRepository,
@@ -50,7 +50,7 @@ export class CreateInputPipe implements PipeTransform<unknown, Promise<ValidCrea
     return categoryNumber(categoryId) ?? this.references.findCategoryId(categoryId, performance.now() + FIND_WITHIN_MS);
   }
 
-  /** What else is wrong with an input that is refused anyway: not worth a 503 when MongoDB is away. */
+  /** Returns the category's issues for an input that is invalid anyway. Does not throw while MongoDB is away. */
   private async issuesOfCategory(body: unknown): Promise<InputIssue[]> {
     const category = CreateItemInputSchema.shape.categoryId.safeParse(
       (body as Partial<CreateItemInput> | null)?.categoryId,

@@ -6,8 +6,8 @@ import { CreateItemGateway, type CreateTerms, type GatewayOutcome } from './crea
 const NEVER = new Promise<never>(() => undefined);
 const REFUSED = { kind: 'refused', retryAfterS: 1 };
 const SIZE = { bytes: 100, heapBytes: 100 };
-/** Creates that are being queued at most. */
-const AT_ONCE = 16;
+/** The most creates that are queued concurrently. */
+const MAX_QUEUEING = 16;
 
 function deferred<T>(value: T): { promise: Promise<T>; settle: () => void } {
   let settle = (): void => undefined;
@@ -19,7 +19,7 @@ function deferred<T>(value: T): { promise: Promise<T>; settle: () => void } {
   return { promise, settle };
 }
 
-describe('the gateway', () => {
+describe('CreateItemGateway', () => {
   const find = jest.fn<Promise<undefined>, [string]>();
   const add = jest.fn<Promise<string>, [{ id: string }]>();
   const admit = jest.fn<Promise<undefined>, []>();
@@ -67,68 +67,68 @@ describe('the gateway', () => {
 
   const after = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
 
-  it('looks under many keys at the same time while MongoDB is slow', async () => {
+  it('looks up many keys concurrently while MongoDB is slow', async () => {
     findStored.mockReturnValue(NEVER);
-    void createMany(AT_ONCE + 1, { isKeyed: true });
+    void createMany(MAX_QUEUEING + 1, { isKeyed: true });
     await after(10);
-    expect(findStored).toHaveBeenCalledTimes(AT_ONCE + 1);
+    expect(findStored).toHaveBeenCalledTimes(MAX_QUEUEING + 1);
     await after(1000);
-    expect(add).toHaveBeenCalledTimes(AT_ONCE + 1);
+    expect(add).toHaveBeenCalledTimes(MAX_QUEUEING + 1);
   });
 
-  it('looks under a key in MongoDB after Redis: the item of a job that has left the queue is there', async () => {
-    const { promise, settle: answer } = deferred(undefined);
+  it('looks up a key in MongoDB after Redis, because a job that has left the queue has its item there', async () => {
+    const { promise, settle: respond } = deferred(undefined);
     find.mockReturnValue(promise);
     void create({ isKeyed: true });
     await after(10);
     expect(findStored).not.toHaveBeenCalled();
-    answer();
+    respond();
     await after(0);
     expect(findStored).toHaveBeenCalledTimes(1);
   });
 
-  it('queues nothing for a client that disconnects before its turn', async () => {
-    const { promise, settle: answer } = deferred('queued');
+  it('queues nothing for a client that disconnects before its turn comes', async () => {
+    const { promise, settle: respond } = deferred('queued');
     add.mockReturnValue(promise);
-    void createMany(AT_ONCE);
-    const { promise: gone, settle: hangUp } = deferred(undefined);
+    void createMany(MAX_QUEUEING);
+    const { promise: gone, settle: disconnect } = deferred(undefined);
     const left = create({ gone });
     await after(10);
-    hangUp();
+    disconnect();
     expect(await left).toEqual(REFUSED);
-    answer();
+    respond();
     await after(10);
-    expect(add).toHaveBeenCalledTimes(AT_ONCE);
+    expect(add).toHaveBeenCalledTimes(MAX_QUEUEING);
   });
 
-  it('queues nothing once the deadline has passed while Redis was asked', async () => {
-    const { promise, settle: answer } = deferred(undefined);
+  it('queues nothing if the deadline passes while it waits for Redis', async () => {
+    const { promise, settle: respond } = deferred(undefined);
     admit.mockReturnValue(promise);
     const late = create({ queueBy: performance.now() + 50 });
     await after(60);
     expect(await late).toEqual(REFUSED);
-    answer();
+    respond();
     await after(10);
     expect(add).not.toHaveBeenCalled();
   });
 
-  it('goes on queueing for a client that shares the create of one that has disconnected', async () => {
-    const { promise, settle: answer } = deferred(undefined);
+  it('still queues a create if only one of the clients that share it disconnects', async () => {
+    const { promise, settle: respond } = deferred(undefined);
     admit.mockReturnValue(promise);
-    const { promise: gone, settle: hangUp } = deferred(undefined);
+    const { promise: gone, settle: disconnect } = deferred(undefined);
     const left = create({ gone });
     created = 0;
     void create();
-    hangUp();
+    disconnect();
     expect(await left).toEqual(REFUSED);
-    answer();
+    respond();
     await after(10);
     expect(add).toHaveBeenCalledTimes(1);
   });
 
-  it('refuses what is not queued yet when the process ends, and leaves the rest open', async () => {
+  it('refuses creates that are not queued yet when the process ends, and returns unknown for the others', async () => {
     add.mockReturnValue(NEVER);
-    const sent = createMany(AT_ONCE);
+    const sent = createMany(MAX_QUEUEING);
     const waiting = create();
     await after(10);
     gateway.abandon();
@@ -137,7 +137,7 @@ describe('the gateway', () => {
     expect(await Promise.all(sent)).toEqual(sent.map(() => ({ kind: 'unknown' })));
   });
 
-  it('asks a database that does not answer once for all who wait', async () => {
+  it('queries an unavailable database once for all waiting creates', async () => {
     void createMany(250);
     await after(600);
     findStored.mockClear();
@@ -146,7 +146,7 @@ describe('the gateway', () => {
     expect(findStored).toHaveBeenCalledTimes(1);
   });
 
-  it('queues again only what MongoDB does not hold', async () => {
+  it('queues a lost job again only if MongoDB does not have its item', async () => {
     findStates.mockImplementation((ids) => Promise.resolve(ids.map(() => 'missing')));
     findStored.mockRejectedValue(new Error('away'));
     void create();
@@ -157,7 +157,7 @@ describe('the gateway', () => {
     expect(add).toHaveBeenCalledTimes(2);
   });
 
-  it('refuses what would take more than 64 MiB while it waits', async () => {
+  it('refuses creates beyond 64 MiB of waiting items', async () => {
     const many = createMany(33, { size: { bytes: 60_000, heapBytes: 2 * 1024 * 1024 } });
     await after(10);
     expect(await many.at(-1)).toEqual(REFUSED);

@@ -5,18 +5,18 @@ import type { ItemSize } from '@app/items';
 import { EXPIRED, Limiter, settledBy, settledWithin } from '@app/runtime';
 import { PendingCreates, type PendingCreate } from './pending-creates.js';
 
-/** What a client wants of a create beyond the item. All times are in ms of `performance.now()`. */
+/** How to carry out a create. All times are in ms of `performance.now()`. */
 export interface CreateTerms {
-  /** The id comes from an Idempotency-Key: it may have been used before. */
+  /** Whether the id is derived from an Idempotency-Key, which may have been used before. */
   isKeyed: boolean;
   size: ItemSize;
-  /** When the wait for the item is over. */
+  /** When the wait for the item ends. */
   deadline: number;
-  /** A queued job is answer enough once the wait is over. */
+  /** Whether a queued job is enough once the wait is over. */
   respondAsync: boolean;
-  /** Until when the job has to be in the queue. */
+  /** When the job must be in the queue. */
   queueBy: number;
-  /** Whether a stored request hash is that of this request; undefined when only a later version can tell. */
+  /** Returns whether a stored request hash is that of this request, or undefined if only a later version can tell. */
   isSame: (requestHash: string) => boolean | undefined;
   /** Settles when the client has disconnected. */
   gone: Promise<unknown>;
@@ -29,26 +29,26 @@ export type GatewayOutcome =
   /** The key was used with another request. */
   | { kind: 'conflict' }
   | { kind: 'failed' }
-  /** Certainly nothing was queued. */
+  /** Nothing was queued, for certain. */
   | { kind: 'refused'; retryAfterS: number }
-  /** It may be queued, or even stored, but nobody said so in time. */
+  /** It may be queued or even stored, but no confirmation came in time. */
   | { kind: 'unknown' };
 
-/** Creates that are being queued: enough to keep Redis busy, few enough for reads to run in between. */
-const QUEUEING_AT_ONCE = 16;
-/** A look for an earlier create that takes longer is given up: the insert finds it as well. */
+/** Creates that are queued concurrently: enough to keep Redis busy, few enough for reads to run in between. */
+const MAX_QUEUEING = 16;
+/** Limit of the search for an earlier create before queueing. It may give up, because the insert finds it as well. */
 const EARLY_FIND_MS = 1000;
-/** A look at each store when the wait is over; the answer is late by no more than three times as much. */
+/** Limit of the search in each store after the wait. Delays the response by at most three times as long. */
 const LATE_FIND_MS = 100;
 const REFUSED: GatewayOutcome = { kind: 'refused', retryAfterS: 1 };
 const CONFLICT = { kind: 'conflict' } as const;
 const FAILED = { kind: 'failed' } as const;
 const UNKNOWN = { kind: 'unknown' } as const;
 
-/** Queues one create and waits for its outcome: the only producer of create jobs. */
+/** Queues creates and waits for their outcome. The only producer of create jobs. */
 export class CreateItemGateway {
   private readonly pending: PendingCreates;
-  private readonly limiter = new Limiter(QUEUEING_AT_ONCE);
+  private readonly limiter = new Limiter(MAX_QUEUEING);
 
   constructor(
     private readonly queue: CreateQueue,
@@ -61,9 +61,9 @@ export class CreateItemGateway {
     });
   }
 
-  /** Never throws for what the stores or the worker do. */
+  /** Queues a create and returns its outcome. Never throws when a store or the worker fails. */
   async create(request: Omit<NewJob, 'replyTo'>, terms: CreateTerms): Promise<GatewayOutcome> {
-    // Waiting begins before the job is queued: a fast worker's reply may overtake the answer of Redis.
+    // Register the waiter before queueing: a fast worker's reply may arrive before Redis confirms the job.
     const pending = this.pending.join({ ...request, replyTo: this.replies.channel }, terms.size);
     if (pending === undefined) return REFUSED;
     try {
@@ -76,7 +76,7 @@ export class CreateItemGateway {
     }
   }
 
-  /** Settles all that still wait as `unknown`: the process is about to end. */
+  /** Ends all waits, because the process is about to end. */
   abandon(): void {
     this.pending.abandon();
   }
@@ -85,11 +85,11 @@ export class CreateItemGateway {
     this.pending.close();
   }
 
-  /** Returns undefined when the job is, or may be, in the queue: this one, or an equal one under the same key. */
+  /** Returns undefined once the job, or an equal one under the same key, is or may be in the queue. */
   private async enqueue(pending: PendingCreate, terms: CreateTerms): Promise<GatewayOutcome | undefined> {
-    const earlier = terms.isKeyed ? await this.findUnder(pending.job.id, terms, EARLY_FIND_MS) : NOTHING;
+    const earlier = terms.isKeyed ? await this.findByKey(pending.job.id, terms, EARLY_FIND_MS) : NOTHING;
     if (isOutcome(earlier)) return earlier;
-    // A client that does not wait would never learn that the key was used with another body.
+    // A client that does not wait for the item would never learn that the key was used with another body.
     if (earlier.kind === 'no redis' || (earlier.kind === 'no mongodb' && terms.respondAsync)) return REFUSED;
     const limits = { deadline: terms.queueBy, gone: pending.outcome };
     const ended = await this.limiter.run(() => this.send(pending, terms, earlier), limits);
@@ -108,23 +108,23 @@ export class CreateItemGateway {
       const retryAfterS = held === undefined ? await this.queue.backlog.admit(terms.size.bytes, waitMs) : undefined;
       if (retryAfterS !== undefined) return { kind: 'refused', retryAfterS };
     } catch {
-      // Redis did not answer, and nothing has been queued yet.
+      // Redis did not respond, and nothing has been queued yet.
       return REFUSED;
     }
-    // All its clients may have left while Redis was asked.
+    // All its clients may have disconnected while Redis was asked.
     if (pending.isSettled) return REFUSED;
     pending.markSent();
     const enqueued = await (held === undefined ? this.queue.add(pending.job) : this.queue.retry(pending.job.id));
     if (enqueued === 'refused') return REFUSED;
-    // Where Redis did not confirm it, the job is looked up, and queued again, while its client waits.
+    // If Redis did not confirm the job, it is looked up, and queued again if missing, while its client waits.
     if (enqueued === 'queued') pending.markQueued();
     return undefined;
   }
 
-  /** Looks for an earlier create under the same key. Asks MongoDB last: the item of a job that has left the queue is there. */
-  private async findUnder(id: string, { isSame, respondAsync }: CreateTerms, withinMs: number): Promise<Earlier> {
+  /** Finds an earlier create with the same key. Asks MongoDB last: a job that has left the queue has its item there. */
+  private async findByKey(id: string, { isSame, respondAsync }: CreateTerms, withinMs: number): Promise<Earlier> {
     const finding = this.queue.find(id).then((held) => held ?? NOTHING);
-    // A command to a silent Redis fails by itself soon after, and the connection with it.
+    // A command that Redis does not respond to fails soon afterwards by itself, and its connection is closed.
     const held = await settledWithin(2 * withinMs, finding);
     let job: Earlier = NOTHING;
     if (held !== undefined && 'data' in held)
@@ -132,7 +132,7 @@ export class CreateItemGateway {
         held.requestHash === undefined
           ? { kind: 'unreadable', held }
           : ifSame(isSame(held.requestHash), { kind: 'held', held });
-    // A waiting job may hold another body than the stored item; only a client that waits for it would learn that.
+    // A queued job may hold another body than the stored item. Only a client that waits for the job would learn that.
     if (isOutcome(job) || (job.kind === 'held' && !respondAsync)) return job;
     const found = await settledWithin(withinMs, this.items.findStored([id]));
     const [stored] = found ?? [];
@@ -153,10 +153,10 @@ export class CreateItemGateway {
     if (outcome === undefined && respondAsync) await settledBy(queueBy, pending.queued, gone);
     const accepted: GatewayOutcome = respondAsync && pending.isQueued ? { kind: 'queued' } : UNKNOWN;
     if (!isKeyed) return outcome ?? accepted;
-    // Of two bodies that race for one key, the one that was queued first counts.
-    const late = await this.findUnder(pending.job.id, terms, respondAsync ? EARLY_FIND_MS : LATE_FIND_MS);
+    // If two bodies race for one key, the first one that was queued wins.
+    const late = await this.findByKey(pending.job.id, terms, respondAsync ? EARLY_FIND_MS : LATE_FIND_MS);
     if (isOutcome(late)) return late.kind === 'created' && accepted.kind === 'queued' ? accepted : late;
-    // The job may have been retried since.
+    // The job may have been retried in the meantime.
     if (outcome !== undefined) return late.kind === 'held' && !late.held.hasFailed ? UNKNOWN : outcome;
     return late.kind === 'held' ? accepted : UNKNOWN;
   }
@@ -164,7 +164,7 @@ export class CreateItemGateway {
 
 type Known = Extract<GatewayOutcome, { kind: 'created' | 'conflict' | 'failed' | 'unknown' }>;
 
-/** What there is under a key; a store that does not say so in time leaves it open. */
+/** What exists under a key. `no redis` and `no mongodb` mean that the store did not respond in time. */
 type Earlier = Known | { kind: 'held' | 'unreadable'; held: HeldJob } | { kind: 'nothing' | 'no redis' | 'no mongodb' };
 
 const NOTHING: Earlier = { kind: 'nothing' };
@@ -173,8 +173,8 @@ function isOutcome(earlier: Earlier): earlier is Known {
   return 'isReplay' in earlier || [CONFLICT, FAILED, UNKNOWN].some(({ kind }) => kind === earlier.kind);
 }
 
-/** Returns what is there, unless another request made it, or one that only a later version can compare. */
-function ifSame<T>(isSame: boolean | undefined, there: T): T | Known {
+/** Returns `found` if it is of the same request, a conflict if not, and unknown if only a later version can tell. */
+function ifSame<T>(isSame: boolean | undefined, found: T): T | Known {
   if (isSame === undefined) return UNKNOWN;
-  return isSame ? there : CONFLICT;
+  return isSame ? found : CONFLICT;
 }

@@ -34,7 +34,7 @@ export class ItemsController {
       arrivedAt,
       key: idempotencyKeyOf(headers['idempotency-key']),
       preferences: preferencesOf(headers['prefer']),
-      gone: closed(response),
+      gone: whenClosed(response),
     });
     if (created.kind === 'queued') {
       response.setHeader('Preference-Applied', 'respond-async');
@@ -46,7 +46,7 @@ export class ItemsController {
   }
 }
 
-/** Before it is answered, a response is closed by the client alone. */
-function closed(response: ApiResponse): Promise<void> {
+/** Settles when the client disconnects: nothing else closes a response before it is sent. */
+function whenClosed(response: ApiResponse): Promise<void> {
   return response.destroyed ? Promise.resolve() : new Promise((resolve) => response.once('close', resolve));
 }

@@ -31,28 +31,28 @@ import type { ValidCreate } from './create-input.pipe.js';
 import { MalformedItems } from './malformed-items.js';
 import type { Preferences } from '../http/prefer.js';
 
-/** Until authentication exists every caller is the same one. */
+/** All callers are the same one until authentication exists. */
 const ANONYMOUS = 'anonymous';
 
-/** Even a create that is not to be waited for gets so long to be queued. */
+/** The minimum time that a create gets to be queued, even if its client does not wait. */
 const QUEUE_WITHIN_MS = 200;
-/** A read gets 2 s from the arrival of its request, less the time that answering takes. */
+/** Responses to reads are due 2 s after the request. This leaves time to send them. */
 const READ_WITHIN_MS = 1800;
 const NO_SUCH_ITEM = new ApiError('NOT_FOUND', { message: 'No such item' });
 
-/** What a create brings along beside its input. */
+/** The parts of a create request besides its input. */
 export interface CreateCall {
   requestId: string;
-  /** In ms of `performance.now()`: the wait for the item begins here. */
+  /** In ms of `performance.now()`. The wait for the item begins here. */
   arrivedAt: number;
   /** Idempotency-Key. */
   key: string | undefined;
   preferences: Preferences;
-  /** Settles when the client has hung up. */
+  /** Settles when the client has disconnected. */
   gone: Promise<void>;
 }
 
-/** A page, and the cursor after which the next one begins, if there is one. */
+/** A page, and the cursor of the next one if there is one. */
 export interface ItemsPage {
   items: Json;
   nextAfter: string | undefined;
@@ -62,7 +62,7 @@ export type CreateResult = { kind: 'created'; item: Item; isReplay: boolean } | 
 
 @Injectable()
 export class ItemsService {
-  /** Many clients ask for the same page at the same moment, most of all for the first. */
+  /** Many clients request the same page at the same time, above all the first. */
   private readonly pages = new SingleFlight<ItemsPage>();
 
   constructor(
@@ -75,10 +75,10 @@ export class ItemsService {
   ) {}
 
   /**
-   * Returns one page of a list, or of a user's favourites, serialized.
+   * Returns a serialized page of a list or of a user's favourites.
    *
    * @param receivedAt in ms of `performance.now()`
-   * @throws ApiError BAD_REQUEST when `after` is no place in the list
+   * @throws ApiError BAD_REQUEST if `after` is not a position in the list
    */
   getAll(input: GetAllInput, receivedAt: number): Promise<ItemsPage> {
     return this.pages.load(JSON.stringify(input), receivedAt + READ_WITHIN_MS, async (deadline) => {
@@ -100,10 +100,10 @@ export class ItemsService {
   }
 
   /**
-   * Returns an item, serialized.
+   * Returns a serialized item.
    *
    * @param receivedAt in ms of `performance.now()`
-   * @throws ApiError NOT_FOUND
+   * @throws ApiError NOT_FOUND if there is no such item, or if it is malformed
    */
   async getById({ id }: GetByIdInput, receivedAt: number): Promise<Json> {
     const isId = ItemIdSchema.safeParse(id).success;
@@ -118,12 +118,12 @@ export class ItemsService {
     }
   }
 
-  /** Creates an item through the queue and answers it once it is stored, or once it is queued if that will do. */
+  /** Creates an item through the queue. Returns the stored item, or the id of a queued one if that is enough. */
   async create(
     { input, size, categoryId }: ValidCreate,
     { key, preferences, ...request }: CreateCall,
   ): Promise<CreateResult> {
-    const id = key === undefined ? newMongoId() : await this.idUnder(key);
+    const id = key === undefined ? newMongoId() : await this.idForKey(key);
     const hash = requestHash(input);
     const outcome = await this.gateway.create(
       {
@@ -160,7 +160,7 @@ export class ItemsService {
     }
   }
 
-  private async idUnder(key: string): Promise<string> {
+  private async idForKey(key: string): Promise<string> {
     const secret = this.config.idempotencySecret ?? (await this.secrets.findOrCreate('idempotency'));
     return itemIdForKey(secret, ANONYMOUS, key);
   }
@@ -172,7 +172,7 @@ export class ItemsService {
     return { deadline, respondAsync, queueBy };
   }
 
-  /** Undefined when there is no such category. */
+  /** Returns undefined if there is no such category. */
   private async filterOf(input: GetAllInput, deadline: number): Promise<ItemFilter | undefined> {
     const { search = '', status, categoryId: category } = input;
     const filter: ItemFilter = { terms: queryTerms(search), status: status === 'all' ? undefined : status };

@@ -2,10 +2,10 @@ import type { MalformedItem } from '@app/database';
 import type { Logger } from '@app/runtime';
 import { Counter, type Registry } from 'prom-client';
 
-/** Ids that are remembered. Beyond them all are forgotten, and logged again. */
+/** The most ids to remember. Beyond that, all are forgotten and may be logged again. */
 const MAX_LOGGED = 1000;
 
-/** Reports documents that cannot be an Item: each is logged once, and counted whenever it is left out. */
+/** Reports documents that are not a valid Item. Logs each once, and counts each time it is left out of a response. */
 export class MalformedItems {
   private readonly logged = new Set<string>();
   private readonly counter: Counter;
@@ -16,7 +16,7 @@ export class MalformedItems {
   ) {
     this.counter = new Counter({
       name: 'item_listing_malformed_items_total',
-      help: 'Documents that cannot be an Item, each time one was left out of an answer',
+      help: 'Times that a document was left out of a response because it is not a valid Item',
       registers: [registry],
     });
   }

@@ -3,26 +3,26 @@ import type { ItemRepository } from '@app/database';
 import type { ItemSize } from '@app/items';
 import type { CreateQueue, NewJob } from '@app/queue';
 
-/** Beyond these many waiting requests, or bytes of their items on the heap, the process refuses creates rather than grow. */
+/** Beyond this many waiting requests, or bytes of their items on the heap, the process refuses creates. */
 const MAX_WAITING = 10_000;
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 const LOOK_UP_EVERY_MS = 250;
-/** From this age on MongoDB is asked: a reply may have been lost. */
+/** The age from which a create is looked up in the stores, because its reply may have been lost. */
 const LOOK_UP_AFTER_MS = 500;
-/** From this age on a job that Redis has lost is queued again. */
+/** The age from which a job that Redis has lost is queued again. */
 const ADD_AGAIN_AFTER_MS = 2500;
-/** Ids in one look-up, and jobs that are queued again at the same time. */
-const LOOK_UP_AT_ONCE = 100;
+/** The most ids in one lookup, and the most jobs that are queued again concurrently. */
+const LOOK_UP_BATCH = 100;
 
-/** A create that clients of this process wait for; equal ones under one key wait together. */
+/** A create that clients of this process wait for. Equal requests under one key share it. */
 export class PendingCreate {
-  /** Settles with the outcome once it is known; with undefined when no client waits any more or the process is about to end. */
+  /** Resolves to the outcome, or to undefined once no client waits any more or the process is about to end. */
   readonly outcome: Promise<CreateOutcome | undefined>;
-  /** Settles once Redis holds, or has held, the job, or the outcome is known. */
+  /** Settles once it is known that the job is or was in Redis, or once `outcome` has settled. */
   readonly queued: Promise<void>;
   isQueued = false;
   isSettled = false;
-  /** How many clients wait. */
+  /** How many clients wait for it. */
   waiting = 0;
   private resolve: (outcome: CreateOutcome | undefined) => void = () => undefined;
   private confirm: () => void = () => undefined;
@@ -37,7 +37,7 @@ export class PendingCreate {
     this.queued = new Promise((resolve) => (this.confirm = resolve));
   }
 
-  /** Runs `queue` once for all clients that wait for this create. */
+  /** Calls `queue` once for all clients that wait for this create. */
   queueOnce<T>(queue: () => Promise<T>): Promise<T> {
     this.queueing ??= queue();
     return this.queueing as Promise<T>;
@@ -50,7 +50,7 @@ export class PendingCreate {
     this.resolve(outcome);
   }
 
-  /** The job is being sent to Redis, which may never confirm it. */
+  /** Records that the job is being sent to Redis, which may never confirm it. */
   markSent(): void {
     this.sentAt = performance.now();
   }
@@ -65,14 +65,15 @@ export class PendingCreate {
     this.confirm();
   }
 
-  wasSentBefore(ms: number): boolean {
+  /** Returns whether the job was sent at least this long ago. */
+  isOlderThan(ms: number): boolean {
     return performance.now() - this.sentAt >= ms;
   }
 }
 
 /**
- * The creates that clients of this process wait for. Replies are only an accelerator: what is stored, or has failed,
- * counts, and is looked up for those that wait long.
+ * The creates that clients of this process wait for. Replies only make them faster: the stores are authoritative, and
+ * creates that wait long are looked up there.
  */
 export class PendingCreates {
   private readonly pending = new Map<string, PendingCreate[]>();
@@ -86,7 +87,7 @@ export class PendingCreates {
     private readonly items: ItemRepository,
   ) {}
 
-  /** Begins to wait, until `leave`; undefined when too many wait already. */
+  /** Adds a client that waits until `leave`. Returns undefined if too many wait already. */
   join(job: NewJob, size: ItemSize): PendingCreate | undefined {
     if (this.waiting >= MAX_WAITING || this.bytes + size.heapBytes > MAX_WAITING_BYTES) return undefined;
     const sameId = this.pending.get(job.id) ?? [];
@@ -115,7 +116,7 @@ export class PendingCreates {
     for (const create of this.pending.get(id) ?? []) create.settle(outcome);
   }
 
-  /** Settles all, without an outcome. */
+  /** Settles all creates without an outcome. */
   abandon(): void {
     for (const create of [...this.pending.values()].flat()) create.settle(undefined);
   }
@@ -125,20 +126,20 @@ export class PendingCreates {
   }
 
   private async lookUp(): Promise<void> {
-    const late = [...this.pending.values()].flat().filter((create) => create.wasSentBefore(LOOK_UP_AFTER_MS));
+    const late = [...this.pending.values()].flat().filter((create) => create.isOlderThan(LOOK_UP_AFTER_MS));
     if (late.length === 0 || this.isLookingUp) return;
     this.isLookingUp = true;
     this.queue.backlog.state().catch(() => undefined);
     try {
-      for (let start = 0; start < late.length; start += LOOK_UP_AT_ONCE)
-        await this.lookUpSome(late.slice(start, start + LOOK_UP_AT_ONCE).filter(({ isSettled }) => !isSettled));
+      for (let start = 0; start < late.length; start += LOOK_UP_BATCH)
+        await this.lookUpSome(late.slice(start, start + LOOK_UP_BATCH).filter(({ isSettled }) => !isSettled));
     } catch {
-      // MongoDB is away, and the others would wait for it as well: they are looked up the next time.
+      // MongoDB is away, and the other batches would wait for it as well. They are looked up next time.
     }
     this.isLookingUp = false;
   }
 
-  /** Asks MongoDB last: the item of a job that has left the queue is there. Goes on while Redis is away. */
+  /** Asks MongoDB last, because a job that has left the queue has its item there. Asks it even if Redis is away. */
   private async lookUpSome(creates: PendingCreate[]): Promise<void> {
     const missing = await this.lookUpQueued(creates).catch(() => []);
     await this.lookUpStored([...new Set(creates.map(({ job }) => job.id))]);
@@ -150,13 +151,13 @@ export class PendingCreates {
       this.settle(id, item === undefined ? { kind: 'failed' } : { kind: 'created', item, requestHash });
   }
 
-  /** Settles those that have failed; returns those that Redis has lost or never confirmed. */
+  /** Settles failed creates, and returns those whose job Redis has lost or never confirmed. */
   private async lookUpQueued(creates: PendingCreate[]): Promise<PendingCreate[]> {
     const states = await this.queue.findStates(creates.map(({ job }) => job.id));
     return creates.filter((create, index) => {
       if (states[index] === 'failed') this.settle(create.job.id, { kind: 'failed' });
       if (states[index] === 'open') create.markQueued();
-      return states[index] === 'missing' && (!create.isQueued || create.wasSentBefore(ADD_AGAIN_AFTER_MS));
+      return states[index] === 'missing' && (!create.isQueued || create.isOlderThan(ADD_AGAIN_AFTER_MS));
     });
   }
 

@@ -1,13 +1,13 @@
 import { unwrap } from './envelope.js';
 
-/** The names of the classes of an input's fields: those marked as native tell theirs to zod's messages. */
+/** The class name of each field of an input. For a marked field it is the name that zod's messages show. */
 const classesIn = (input: unknown): Record<string, string> =>
   Object.fromEntries(
     Object.entries(input as object).map(([field, value]) => [field, (value as object).constructor.name]),
   );
 
 describe('unwrap', () => {
-  it.each([[{ json: 1 }], [{ json: {}, meta: [] }], [{ json: null, meta: [[99, 'x']] }]])('opens %j', (body) => {
+  it.each([[{ json: 1 }], [{ json: {}, meta: [] }], [{ json: null, meta: [[99, 'x']] }]])('unwraps %j', (body) => {
     expect(unwrap(body)).toEqual({ input: body.json, enveloped: true });
   });
 
@@ -24,12 +24,12 @@ describe('unwrap', () => {
     [{ json: {}, more: 1 }],
     [Object.create({ json: {} })],
     [JSON.parse('{"json":{},"__proto__":1}')],
-  ])('leaves %j as it is', (body: unknown) => {
+  ])('treats %j as the input itself', (body: unknown) => {
     expect(unwrap(body)).toEqual({ input: body, enveloped: false });
     expect(unwrap(body).input).toBe(body);
   });
 
-  it('marks each field that meta names, by the first step of its path', () => {
+  it('marks each field that meta names by the first step of its path', () => {
     const meta = [
       [1, 'a'],
       [0, 'b', 0, 'c'],
@@ -40,19 +40,19 @@ describe('unwrap', () => {
     expect(classesIn(input)).toEqual({ a: native, b: native, absent: native, d: 'Number' });
   });
 
-  it.each([[[1, 0]], [[1, null]], [[1, {}]], [[1, ['a']]]])('passes over a path that names no field: %j', (entry) => {
+  it.each([[[1, 0]], [[1, null]], [[1, {}]], [[1, ['a']]]])('ignores a path that names no field: %j', (entry) => {
     expect(unwrap({ json: { a: 1 }, meta: [entry] }).input).toEqual({ a: 1 });
   });
 
-  it.each([[[]], [[1]], [1], [null], ['a'], [{}]])('takes nothing for the input where no path is: %j', (entry) => {
+  it.each([[[]], [[1]], [1], [null], ['a'], [{}]])('returns no input for a meta entry without a path: %j', (entry) => {
     expect(unwrap({ json: { a: 1 }, meta: [[1, 'a'], entry] })).toEqual({ input: undefined, enveloped: true });
   });
 
-  it.each([[[1]], ['x'], [null], [5]])('leaves the input %j, which has no fields', (json) => {
+  it.each([[[1]], ['x'], [null], [5]])('returns the input %j, which has no fields, unchanged', (json) => {
     expect(unwrap({ json, meta: [[1, 'a']] }).input).toBe(json);
   });
 
-  it('never sets a prototype', () => {
+  it('never sets the prototype of the input', () => {
     const { input } = unwrap({
       json: { a: 1 },
       meta: [
@@ -65,7 +65,7 @@ describe('unwrap', () => {
     expect({}).not.toHaveProperty('polluted');
   });
 
-  it('keeps the body it was given', () => {
+  it('does not modify the body', () => {
     const body = { json: { a: 1 }, meta: [[1, 'a']] };
     unwrap(body);
     expect(body).toEqual({ json: { a: 1 }, meta: [[1, 'a']] });

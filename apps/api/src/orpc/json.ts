@@ -1,6 +1,6 @@
 const ENVELOPE = ['{"json":', '}'].map((part) => Buffer.from(part)) as [Buffer, Buffer];
 
-/** A body in the form in which it is sent. */
+/** A response body, serialized. */
 export class Json {
   /** @param bytes JSON in UTF-8 */
   constructor(private readonly bytes: Buffer) {}
@@ -9,7 +9,7 @@ export class Json {
     return new Json(Buffer.from(JSON.stringify(body)));
   }
 
-  /** The body, or the body in the envelope of oRPC clients. */
+  /** Returns the bytes to send, in the envelope of oRPC clients if `enveloped`. */
   toBytes(enveloped: boolean): Buffer {
     return enveloped ? Buffer.concat([ENVELOPE[0], this.bytes, ENVELOPE[1]]) : this.bytes;
   }

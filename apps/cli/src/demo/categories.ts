@@ -15,12 +15,12 @@ export interface Category extends Goods {
 
 const slugs = Object.keys(goods) as CategorySlug[];
 
-/** Every category; ids count from 1. */
+/** All categories. Ids count from 1. */
 export const CATEGORIES: readonly Category[] = slugs.map((slug, index) => ({ ...goods[slug], id: index + 1, slug }));
 
 const titles = CATEGORIES.flatMap(({ offers }) => offers.flatMap(([brand]) => brand ?? []));
 
-/** Every brand's id by its title; ids count from 1. */
+/** The ids of all brands by title, counting from 1. */
 export const BRAND_IDS: ReadonlyMap<string, number> = new Map(
   [...new Set(titles)].sort().map((title, index) => [title, index + 1]),
 );

@@ -9,11 +9,11 @@ const repeated = (texts: readonly string[]) => texts.length - new Set(texts).siz
 const share = (matches: (listing: (typeof listings)[number]) => boolean) => listings.filter(matches).length / 1000;
 
 describe('demoCatalogue', () => {
-  it('gives the same catalogue for the same moment, to the byte', () => {
+  it('returns the same catalogue for the same moment, byte for byte', () => {
     expect(JSON.stringify(demoCatalogue(NOW))).toBe(JSON.stringify(catalogue));
   });
 
-  it('moves only the dates when the moment moves', () => {
+  it('changes only the dates when the moment changes', () => {
     const later = demoCatalogue(new Date(NOW.getTime() + 5_000));
     const words = ({ name, description, price }: (typeof listings)[number]) => ({ name, description, price });
     expect(later.listings.map(words)).toEqual(listings.map(words));
@@ -39,7 +39,7 @@ describe('demoCatalogue', () => {
     expect(catalogue.categories.every(({ slug }) => /^[a-z]+(-[a-z]+)*$/.test(slug))).toBe(true);
   });
 
-  it('keeps every listing within the bounds of the interface', () => {
+  it('keeps every listing within the limits of the interface', () => {
     const more = [...demoListings(4000, 5, NOW)];
     for (const { name, description, price, stock, images, photos, ...listing } of [...listings, ...more]) {
       expect(name.isWellFormed() && description.isWellFormed()).toBe(true);
@@ -60,26 +60,26 @@ describe('demoCatalogue', () => {
     }
   });
 
-  it('hardly repeats a name and never a description', () => {
+  it('rarely repeats a name, and never a description', () => {
     expect(repeated(listings.map(({ name }) => name))).toBeLessThan(30);
     expect(repeated(listings.map(({ description }) => description))).toBe(0);
   });
 
   it.each(['Latin', 'Greek', 'Cyrillic', 'Arabic', 'Hebrew', 'Devanagari', 'Hiragana', 'Han', 'Hangul'])(
-    'speaks %s',
+    'has descriptions in %s script',
     (script) => {
       const pattern = new RegExp(`\\p{Script=${script}}`, 'u');
       expect(share(({ description }) => pattern.test(description))).toBeGreaterThan(0.03);
     },
   );
 
-  it('shows emoji here and there', () => {
+  it('has emoji in some names', () => {
     const emojiShare = share(({ name }) => /\p{Extended_Pictographic}/u.test(name));
     expect(emojiShare).toBeGreaterThan(0.03);
     expect(emojiShare).toBeLessThan(0.15);
   });
 
-  it('is up to two years old, some of it minutes, and never updated before it is created', () => {
+  it('has listings from minutes to two years old, none of them updated before it was created', () => {
     const ages = listings.map(({ createdAt }) => NOW.getTime() - createdAt.getTime());
     expect(Math.min(...ages)).toBeLessThan(3_600_000);
     expect(Math.min(...ages)).toBeGreaterThan(0);
@@ -88,7 +88,7 @@ describe('demoCatalogue', () => {
     expect(listings.every(({ createdAt, updatedAt }) => updatedAt >= createdAt && updatedAt <= NOW)).toBe(true);
   });
 
-  it('is mostly available, now and then in every other state, hidden or featured', () => {
+  it('has mostly available listings, and some in every other state, hidden or featured', () => {
     expect(share(({ status }) => status === 'available')).toBeCloseTo(0.8, 1);
     for (const state of ['reserved', 'sold', 'shipped', 'delivered', 'cancelled']) {
       expect(share(({ status }) => status === state)).toBeGreaterThan(0.01);
@@ -113,13 +113,13 @@ describe('demoCatalogue', () => {
     ).toBe(true);
   });
 
-  it('gives a size to clothes and shoes only', () => {
+  it('gives a size only to clothes and shoes', () => {
     const worn = ['jackets', 'dresses', 'jeans', 'sweaters', 'sneakers', 'boots'];
     const wornIds = new Set(catalogue.categories.filter(({ slug }) => worn.includes(slug)).map(({ _id }) => _id));
     expect(listings.every(({ categoryId, sizeTitle }) => wornIds.has(categoryId) === (sizeTitle !== null))).toBe(true);
   });
 
-  it('charges and estimates delivery only where something is sent', () => {
+  it('has delivery costs and times only for listings that are shipped', () => {
     for (const { deliveryOptions, deliveryCost, freeShipping, deliveryTimeEstimate } of listings) {
       const isSent = deliveryOptions.some((option) => option !== 'pickup');
       expect(deliveryOptions.length).toBeGreaterThan(0);
@@ -143,7 +143,7 @@ describe('demoCatalogue', () => {
 });
 
 describe('demoListings', () => {
-  it('makes listings only as they are asked for, any number of them', () => {
+  it('generates any number of listings, each only when it is requested', () => {
     const stream = demoListings(Number.MAX_SAFE_INTEGER, 1, NOW);
     expect(stream.next().done).toBe(false);
     expect([...demoListings(0, 1, NOW)]).toEqual([]);

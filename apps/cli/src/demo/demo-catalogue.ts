@@ -5,27 +5,26 @@ import { createRandom } from './random.js';
 
 export { type DemoListing, demoListings };
 
-/** All a fresh database needs to look like a marketplace that has been open for two years. */
+/** Everything that a new database needs to look like a marketplace that has been open for two years. */
 export interface DemoCatalogue {
   categories: { _id: number; slug: string; title: string }[];
   brands: { _id: number; title: string }[];
   conditions: { _id: number; title: string }[];
   listings: DemoListing[];
-  /** `listing` is an index into `listings`; (userId, listing) never repeats. */
+  /** `listing` is an index into `listings`. Each pair of `userId` and `listing` is unique. */
   favourites: { userId: string; listing: number; createdAt: Date }[];
 }
 
 const SEED = 2024;
 const LISTINGS = 1000;
-const FANS = [
+const USERS = [
   { userId: 'demo-user', favourites: 60 },
   { userId: 'demo-user-2', favourites: 7 },
 ];
 
 /**
- * The demo catalogue as of `now`: 40 categories, 60 brands, 6 conditions, 1,000 listings and the
- * favourites of two users. The same `now` gives the same catalogue to the byte; another one only
- * moves the dates.
+ * Returns the demo catalogue as of `now`: 40 categories, 60 brands, 6 conditions, 1,000 listings and the favourites of
+ * two users. The same `now` gives the same catalogue, byte for byte. Another one changes only the dates.
  */
 export function demoCatalogue(now: Date): DemoCatalogue {
   const listings = [...demoListings(LISTINGS, SEED, now)];
@@ -38,10 +37,10 @@ export function demoCatalogue(now: Date): DemoCatalogue {
   };
 }
 
-/** Draws favourites no older than their listing, and counts them in it. */
+/** Picks favourites that are not older than their listings, and counts them in the listings. */
 function favourites(listings: readonly DemoListing[], now: Date): DemoCatalogue['favourites'] {
   const random = createRandom(SEED + 1);
-  return FANS.flatMap(({ userId, favourites: wanted }) => {
+  return USERS.flatMap(({ userId, favourites: wanted }) => {
     const open = new Map(listings.entries());
     return Array.from({ length: wanted }, () => {
       const [listing, liked] = random.pick([...open]);

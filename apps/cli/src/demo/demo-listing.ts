@@ -5,11 +5,11 @@ import { LANGUAGES } from './languages.js';
 import { createRandom, cyclic, type Random } from './random.js';
 import { type Offer, wording } from './wording.js';
 
-/** A listing before it has an id: what its seller entered, and what became of it since. */
+/** A listing without an id: what its seller entered, and its state since then. */
 export interface DemoListing {
   name: string;
   description: string;
-  /** At most 999,999.99, whole cents. */
+  /** At most 999,999.99, in whole cents. */
   price: number;
   stock: number;
   categoryId: number;
@@ -26,7 +26,7 @@ export interface DemoListing {
   isBoosted: boolean;
   /** 0 when not boosted. */
   boostScore: number;
-  /** null: not boosted, or boosted without an end. A lapsed boost lies in the past while `isBoosted` still holds. */
+  /** Null without a boost, or without an end. The time of a lapsed boost is past, but `isBoosted` is still true. */
   boostExpiresAt: Date | null;
   favouriteCount: number;
   viewCount: number;
@@ -52,9 +52,8 @@ const STATUSES: readonly { status: ItemStatus; weight: number }[] = [
 ];
 
 /**
- * `count` believable second-hand listings in sixteen languages, one at a time: any number of them
- * needs the memory of one. The same `count`, `seed` and `now` (the moment the ages count back from)
- * give the same listings; `now` moves only their dates.
+ * Generates `count` realistic second-hand listings in sixteen languages, one at a time. The same `count`, `seed` and
+ * `now` (the moment from which ages are counted) give the same listings. Another `now` changes only their dates.
  */
 export function* demoListings(count: number, seed: number, now: Date): Generator<DemoListing> {
   const random = createRandom(seed);
@@ -80,7 +79,7 @@ function listing(random: Random, number: number, sellers: number, nowMs: number)
   const boosted = boost(random, status === 'available' && isVisible, ageMs, nowMs);
   const { viewCount, favouriteCount } = attention(random, ageMs);
   const terms = deliveryTerms(random, delivery, category);
-  // Field by field: spreading the parts together takes twice the time, which millions of listings notice.
+  // Field by field, because spreading is noticeably slower with millions of listings.
   return {
     name: words.name,
     description: words.description,
@@ -111,7 +110,7 @@ function listing(random: Random, number: number, sellers: number, nowMs: number)
   };
 }
 
-/** Nobody sells a broken sofa for parts: where that makes no sense it is merely worn. */
+/** Picks a condition. Only goods that `breaks` allows are offered for parts. */
 function pickCondition(random: Random, { breaks }: Category): Condition {
   return random.weighted(CONDITIONS.filter(({ key }) => breaks === true || key !== 'forParts'));
 }
@@ -126,7 +125,7 @@ function price(random: Random, usual: number): number {
   return cents(round + (ending < 0.95 ? 0.5 : random.next()));
 }
 
-/** Exactly what two decimals say: the sums above drift by a hair. */
+/** Rounds to whole cents, because floating-point arithmetic is not exact. */
 function cents(amount: number): number {
   return Math.round(amount * 100) / 100;
 }
@@ -138,7 +137,7 @@ function pictures(random: Random, { slug }: Category, number: number, alt: strin
   return { images, photos: random.chance(0.5) ? images.map((image) => ({ url: image, width, height, alt })) : [] };
 }
 
-/** Half the boosts are active until some day, a fifth has no end, the rest has lapsed unnoticed. */
+/** Half of the boosts end in the future, a fifth have no end, and the others have lapsed. */
 function boost(random: Random, mayBeBoosted: boolean, ageMs: number, nowMs: number) {
   if (!mayBeBoosted || !random.chance(0.08)) return { isBoosted: false, boostScore: 0, boostExpiresAt: null };
   const kind = random.next();
@@ -150,7 +149,7 @@ function boost(random: Random, mayBeBoosted: boolean, ageMs: number, nowMs: numb
   };
 }
 
-/** The longer it is on offer the more people saw it; a few of them keep it in mind. */
+/** Older listings have more views. Some of the viewers have added the listing to their favourites. */
 function attention(random: Random, ageMs: number) {
   const viewCount = Math.round(random.around(6 * Math.sqrt(ageMs / DAY_MS), 0.9));
   return { viewCount, favouriteCount: Math.floor(viewCount * 0.12 * random.next()) };

@@ -1,14 +1,14 @@
 import { demoListings, type DemoListing } from './demo-listing.js';
 
-/** A listing as `import` reads it. */
+/** A listing in the form that `import` reads. */
 export type GeneratedLine = Omit<DemoListing, 'categoryId' | 'photos'> & {
-  /** Differs for each seed, count and line: they make different listings. */
+  /** Differs for each seed, count and line, because each combination is a different listing. */
   externalId: string;
   categoryId: string;
   photos?: DemoListing['photos'];
 };
 
-/** `count` lines for `import`, the same for the same arguments, one at a time. */
+/** Generates `count` lines for `import`, one at a time. The same arguments give the same lines. */
 export function* generatedLines(count: number, seed: number, now: Date): Generator<GeneratedLine> {
   let number = 0;
   for (const { photos, categoryId, ...listing } of demoListings(count, seed, now)) {

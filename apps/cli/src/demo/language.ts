@@ -3,18 +3,18 @@ import type { CategorySlug } from './categories.js';
 import type { Kind } from './goods/good.js';
 
 /**
- * What one language needs to offer anything. Texts hold alternatives separated by `|`, and the slots
- * `{item}` (brand and model, or the noun), `{size}`, `{city}`. Slots stand where no case, gender or
- * number is asked of them, most often behind a colon, so that any noun fits as it is listed.
+ * The texts of one language. They contain alternatives, separated by `|`, and the slots `{item}` (brand and model, or
+ * the noun), `{size}` and `{city}`. A slot is placed where grammar requires no case, gender or number, usually after a
+ * colon, so that any noun fits as listed.
  */
 export interface Language {
-  /** BCP 47, for capitals. */
+  /** BCP 47 language tag, for capitalization. */
   readonly code: string;
   /** Ways to join `{model}` and `{noun}` into a name. */
   readonly names: string;
-  /** Between the parts of a name. */
+  /** Separator between the parts of a name. */
   readonly comma: string;
-  /** Between sentences. */
+  /** Separator between sentences. */
   readonly space: string;
   /** A size of clothes or shoes, as part of a name. */
   readonly sizeTag: string;
@@ -27,12 +27,12 @@ export interface Language {
   readonly states: Readonly<Record<ConditionKey, string>>;
   /** The first sentence: what and why. */
   readonly intros: string;
-  /** What is worth saying of a kind of thing. */
+  /** A sentence about the properties of a kind of goods. */
   readonly details: Readonly<Record<Kind, string>>;
   /** The last sentence where only pickup is offered. */
   readonly pickup: string;
   /** The last sentence where pickup and shipping are offered. */
   readonly shipping: string;
-  /** The first noun goes with every brand of the category; the others are more specific. */
+  /** The first noun fits every brand of the category. The others are more specific. */
   readonly nouns: Readonly<Record<CategorySlug, string>>;
 }

@@ -16,7 +16,7 @@ import { spanish } from './vocabulary/spanish.js';
 import { turkish } from './vocabulary/turkish.js';
 import { ukrainian } from './vocabulary/ukrainian.js';
 
-/** Sellers take their language from this list in turn; one that stands twice has twice as many sellers. */
+/** Sellers are spread evenly over this list. A language that is listed twice has twice as many sellers. */
 export const LANGUAGES: readonly Language[] = [
   english,
   german,

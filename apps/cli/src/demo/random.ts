@@ -1,20 +1,20 @@
-/** A reproducible source of chance: the same seed gives the same draws. */
+/** A reproducible random number generator: the same seed gives the same values. */
 export interface Random {
   /** From 0, inclusive, to 1, exclusive. */
   next(): number;
-  /** Whole numbers from `least` to `most`, both inclusive. */
+  /** A whole number from `least` to `most`, both inclusive. */
   int(least: number, most: number): number;
   chance(probability: number): boolean;
   pick<T>(choices: readonly T[]): T;
   /** One of the alternatives in `a|b|c`. */
   phrase(alternatives: string): string;
-  /** By `weight`, relative to the sum of all weights. */
+  /** One of the choices, with a probability proportional to its `weight`. */
   weighted<T extends { readonly weight: number }>(choices: readonly T[]): T;
-  /** Log-normal around `median`: most draws lie within a factor of e^`spread`. */
+  /** Log-normal around `median`: most values are within a factor of e^`spread`. */
   around(median: number, spread: number): number;
 }
 
-/** mulberry32 (Tommy Ettinger, public domain): 32 bits of state are plenty for sample data. */
+/** mulberry32 (Tommy Ettinger, public domain). Its 32 bits of state are enough for sample data. */
 function mulberry32(seed: number): () => number {
   let state = seed | 0;
   return () => {
@@ -25,7 +25,7 @@ function mulberry32(seed: number): () => number {
   };
 }
 
-/** What stands at `index`, counted on from the start again behind the end. */
+/** Returns the choice at `index`, starting over after the last one. */
 export function cyclic<T>(choices: readonly T[], index: number): T {
   const found = choices[index % choices.length];
   if (found === undefined) throw new RangeError('There is nothing to choose from.');
@@ -34,7 +34,7 @@ export function cyclic<T>(choices: readonly T[], index: number): T {
 
 const splits = new Map<string, readonly string[]>();
 
-/** Every text is split once: there are some hundred of them, and millions of listings. */
+/** Splits each text only once, because there are few texts for millions of listings. */
 function split(alternatives: string): readonly string[] {
   const known = splits.get(alternatives);
   if (known) return known;

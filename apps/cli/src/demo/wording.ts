@@ -3,7 +3,7 @@ import type { ConditionKey } from './conditions.js';
 import type { Language } from './language.js';
 import type { Random } from './random.js';
 
-/** What is on offer, and how, as far as its words depend on it. */
+/** The properties of an offer on which its text depends. */
 export interface Offer {
   readonly language: Language;
   readonly category: Category;
@@ -17,11 +17,11 @@ export interface Offer {
 export interface Wording {
   readonly name: string;
   readonly description: string;
-  /** The size of clothes or shoes, else null. */
+  /** The size of clothes or shoes, otherwise null. */
   readonly sizeTitle: string | null;
 }
 
-/** Words a listing in its seller's language: a name and a description of two to four sentences. */
+/** Writes a listing in the language of its seller: a name, and a description of two to four sentences. */
 export function wording(random: Random, offer: Offer): Wording {
   const size = random.phrase(offer.category.sizes ?? '');
   const item = nameItem(random, offer, size);
@@ -38,7 +38,7 @@ export function wording(random: Random, offer: Offer): Wording {
   };
 }
 
-/** The thing itself: in full for the name, and as one mentions it in a sentence. */
+/** Names the goods: in full for the name of the listing, and in short for a sentence. */
 function nameItem(random: Random, { language, category, brand, model }: Offer, size: string) {
   const nouns = language.nouns[category.slug];
   const common = nouns.split('|', 1).join('');
@@ -51,11 +51,11 @@ function nameItem(random: Random, { language, category, brand, model }: Offer, s
   return { full, short: model === '' ? full : make };
 }
 
-/** Often the name ends with a word on colour, size or condition. */
+/** Appends the colour, the size or the condition to most names. */
 function addTag(random: Random, offer: Offer, name: string, size: string): string {
   const { language, category } = offer;
   const tags = [random.phrase(language.hints[offer.condition])];
-  // A bare noun says too little, in two characters sometimes: "沙发".
+  // A noun alone says too little, and can be too short for a name: "沙发".
   if (offer.brand !== null || offer.model !== '') tags.push('');
   if (category.colours !== undefined) tags.push(random.pick(language.colours.slice(0, category.colours)));
   if (category.kind === 'clothing' || category.kind === 'shoes') tags.push(fill(language.sizeTag, { size }));
@@ -70,7 +70,7 @@ function describe(
 ) {
   const intro = fill(random.phrase(language.intros), { item });
   const state = random.phrase(language.states[condition]);
-  // What a working thing can do is no argument for a broken one.
+  // Details describe goods that work, so they do not fit goods for parts.
   const detail = condition === 'forParts' ? '' : fill(random.phrase(language.details[category.kind]), { size });
   const closing = fill(random.phrase(delivery === 'pickup' ? language.pickup : language.shipping), { city });
   const brief = random.chance(0.15);

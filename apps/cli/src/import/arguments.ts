@@ -7,7 +7,7 @@ export const USAGE =
   '              [--dry-run] [--rejects FILE] [--concurrency N]';
 
 export interface ImportArguments {
-  /** `-` is stdin. */
+  /** The path of the file, or `-` for stdin. */
   file: string;
   kind: 'items' | ReferenceKind;
   format: 'ndjson' | 'csv';
@@ -18,10 +18,10 @@ export interface ImportArguments {
 
 const KINDS = ['items', 'categories', 'brands', 'conditions'] as const;
 const FORMATS = ['ndjson', 'csv'] as const;
-/** Two keep MongoDB busy while lines are read; more were not faster on two cores. */
+/** Two batches keep MongoDB busy while lines are read. */
 const CONCURRENCY = '2';
 
-/** @throws CommandError with the usage, TypeError of `parseArgs` */
+/** Parses the command line. @throws CommandError with the usage, or TypeError from `parseArgs` */
 export function importArguments(args: string[]): ImportArguments {
   const { values, positionals } = parseArgs({
     args,
@@ -36,8 +36,8 @@ export function importArguments(args: string[]): ImportArguments {
   });
   const [file, ...more] = positionals;
   const kind = KINDS.find((name) => name === values.kind);
-  const asked = values.format ?? (/\.csv$/i.test(file ?? '') ? 'csv' : 'ndjson');
-  const format = FORMATS.find((name) => name === asked);
+  const formatName = values.format ?? (/\.csv$/i.test(file ?? '') ? 'csv' : 'ndjson');
+  const format = FORMATS.find((name) => name === formatName);
   const isCount = /^([1-9]|[1-5]\d|6[0-4])$/.test(values.concurrency);
   if (file === undefined || more.length > 0 || kind === undefined || format === undefined || !isCount) {
     throw new CommandError(USAGE);
@@ -48,7 +48,7 @@ export function importArguments(args: string[]): ImportArguments {
     format,
     isDryRun: values['dry-run'],
     rejectsFile: values.rejects,
-    // Of reference data the last line of a number counts.
+    // If several lines of reference data have the same id, the last one wins, so their batches must not overlap.
     concurrency: kind === 'items' ? Number(values.concurrency) : 1,
   };
 }

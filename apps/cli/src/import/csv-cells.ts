@@ -1,6 +1,6 @@
 import { parseExactJson } from '@app/contracts';
 
-/** How the cells of a field that is no text are read; an empty cell is an absent field, or null where create demands one. */
+/** Readers for cells that are not text. An empty cell is an absent field, or null if create requires the field. */
 const KINDS = new Map<string, (cell: string) => unknown>(
   Object.entries({
     id: number,
@@ -26,9 +26,9 @@ const NULL_WHEN_EMPTY = new Set(['brandId', 'conditionId', 'isFeatured']);
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 
 /**
- * The record of a CSV line, as NDJSON would say it. Numbers have a decimal point, booleans are `true` and `false`, lists
- * stand with `|` between their elements or as a JSON array, `photos` are JSON. What does not fit its field stays text,
- * which validation then refuses.
+ * Converts a CSV record to the value that the same line of NDJSON would have. Numbers have a decimal point, booleans
+ * are `true` or `false`, lists are a JSON array or separated by `|`, and `photos` are JSON. A cell that does not fit
+ * its field stays text, which validation then rejects.
  */
 export function valuesOf(names: readonly string[], cells: readonly string[]): Record<string, unknown> {
   const values: Record<string, unknown> = {};

@@ -12,10 +12,10 @@ const CARRIAGE_RETURN = 'Carriage return in an unquoted cell: lines have to end 
 const DOUBLED_QUOTE = /""/g;
 
 /**
- * Reads one line of CSV as of RFC 4180, in time that grows with its length; `isOpen` says whether it begins inside a
- * quoted cell. Returns the reason where it is not CSV.
+ * Reads one line of CSV (RFC 4180) in linear time. `isOpen` tells whether the line begins inside a quoted cell. Returns
+ * a reason if the line is not valid CSV.
  *
- * A quote inside an unquoted cell is text, as in `32" TV`. It is refused where it may have been meant to open or close a
+ * A quote inside an unquoted cell is text, as in `32" TV`. It is rejected if it may have been meant to open or close a
  * cell: after leading spaces, and in a line whose last cell stays open.
  */
 export function readCsvLine(line: string, isOpen: boolean): CsvLine | string {
@@ -34,7 +34,7 @@ export function readCsvLine(line: string, isOpen: boolean): CsvLine | string {
 
 interface Cell {
   text: string;
-  /** The place of the comma after it, or the end of the line. */
+  /** The index of the comma after the cell, or the length of the line. */
   end: number;
   isOpen: boolean;
   hasInnerQuotes: boolean;
@@ -50,7 +50,7 @@ function cellAt(line: string, start: number): Cell | string {
   return { text, end, isOpen: false, hasInnerQuotes: text.includes('"') };
 }
 
-/** The cell whose text begins here, after its opening quote. */
+/** Reads the quoted cell whose text begins at `start`, after the opening quote. */
 function quotedCell(line: string, start: number): Cell | string {
   const quote = closingQuote(line, start);
   const isOpen = quote === -1;
@@ -60,7 +60,7 @@ function quotedCell(line: string, start: number): Cell | string {
   return { text, end, isOpen, hasInnerQuotes: false };
 }
 
-/** The place of the quote that closes a cell; -1 when none does. */
+/** Returns the index of the quote that closes a cell, or -1 if there is none. */
 function closingQuote(line: string, start: number): number {
   let at = line.indexOf('"', start);
   while (at !== -1 && line[at + 1] === '"') at = line.indexOf('"', at + 2);

@@ -51,12 +51,12 @@ describe('readCsv', () => {
     });
   });
 
-  it('reads an empty cell as an absent field, or as null where create demands one', async () => {
+  it('reads an empty cell as an absent field, or as null if create requires the field', async () => {
     const [line] = await read('name,brandId,conditionId,isFeatured,status,viewCount\nBike,,,,,');
     expect((line as SourceLine).value).toEqual({ name: 'Bike', brandId: null, conditionId: null, isFeatured: null });
   });
 
-  it('leaves to validation what does not fit its field', async () => {
+  it('leaves a cell that does not fit its field to validation', async () => {
     const [line] = await read('price,stock,isVisible,photos\n"12,50",0x10,yes,[');
     expect((line as SourceLine).value).toEqual({ price: '12,50', stock: '0x10', isVisible: 'yes', photos: '[' });
   });
@@ -85,23 +85,23 @@ describe('readCsv', () => {
       'name,b\n"one,x\ntwo,x\n32"\nthree,x',
       ['rejected 2', 'two', 'rejected 4', 'three'],
     ],
-  ])('rejects a line with %s, and no other', async (_, text, expected) => {
+  ])('rejects a line with %s, and continues after it', async (_, text, expected) => {
     expect(await names(text)).toEqual(expected);
   });
 
-  it('waits for the end of a quote no longer than a line may be', async () => {
+  it('looks for a closing quote only within the maximum length of a line', async () => {
     const many = Array.from({ length: 20 }, () => `${'x'.repeat(MAX_LINE_BYTES / 10)},y`).join('\n');
     const found = await names(`name,b\n"one,x\n${many}`);
     expect(found).toHaveLength(21);
     expect(found.filter((name) => name?.startsWith('rejected'))).toEqual(['rejected 2']);
   });
 
-  it('counts the line breaks of a record that is too long', async () => {
+  it('includes line breaks in the length of a record', async () => {
     const found = await names(`name,b\n"one${'\nx'.repeat(MAX_LINE_BYTES / 2)}",x\ntwo,x`);
     expect([found[0], found.at(-1)]).toEqual(['rejected 2', 'two']);
   }, 30_000);
 
-  it('says where the quoted cell of a rejected line was read to, and why it ends there', async () => {
+  it('reports where the quoted cell of a rejected line ends, and why', async () => {
     const reasonsIn = async (text: string) =>
       (await read(text)).flatMap((line) => ('reasons' in line ? line.reasons.map(({ message }) => message) : []));
     expect(await reasonsIn('name,b\n"one,x\ntwo,x\n"three",x')).toEqual([
@@ -111,9 +111,9 @@ describe('readCsv', () => {
     expect(await reasonsIn('name,b\none')).toEqual(['Record has 1 cells, and the first line 2 names']);
   });
 
-  // Where lines are read again and again this takes minutes.
+  // Takes minutes if lines are read again and again.
   it.each(['a,b', 'a","b', '","', '"', '"a'])(
-    'reads each line at most twice after an inner quote and an open one: %s',
+    'reads each line at most twice after an inner quote and an unclosed one: %s',
     async (line) => {
       const lines = `${line}\n`.repeat(MAX_LINE_BYTES / 8 / (line.length + 1));
       const found = await names(`name,b\n32" TV,x\n${lines}"one,x\n${lines}last,x`);
@@ -122,12 +122,12 @@ describe('readCsv', () => {
     15_000,
   );
 
-  it('reads a line with as many cells as a line can have', async () => {
+  it('reads a line with the maximum number of cells', async () => {
     const cells = ','.repeat(MAX_LINE_BYTES - 1);
     expect(await names(`name,b\n${cells}\ntwo,x`)).toEqual(['rejected 2', 'two']);
   });
 
-  it('reads a field with the name of a member of all objects as text', async () => {
+  it('reads a field that has the name of an Object member as text', async () => {
     const [line] = await read('name,constructor,toString,hasOwnProperty,__proto__\none,a,b,c,d');
     expect({ ...((line as SourceLine).value as object) }).toEqual({
       name: 'one',
@@ -137,7 +137,7 @@ describe('readCsv', () => {
     });
   });
 
-  it('takes lines that end with CR CR LF, and skips empty ones', async () => {
+  it('accepts lines that end with CR CR LF, and skips empty lines', async () => {
     expect(await names('name,b\r\n\r\n\n"one",x\r\ntwo,x\r')).toEqual(['one', 'two']);
   });
 
@@ -153,7 +153,7 @@ describe('readCsv', () => {
     ['leaves a quoted cell open', '"name,b\na,b', {}],
     ['ends with a carriage return alone', 'name,b\ra,b', {}],
     ['could not be read', 'name,b\na,b', { 1: 'not UTF-8' }],
-  ])('refuses a first line that %s', async (_, text, faults) => {
+  ])('rejects a first line that %s', async (_, text, faults) => {
     await expect(read(text, faults)).rejects.toThrow(CommandError);
   });
 });

@@ -4,21 +4,22 @@ import { readCsvLine } from './csv-line.js';
 import { MAX_LINE_BYTES, type Line } from './lines.js';
 import { rejected, wholeLine, type RejectedLine, type SourceLine } from './source-line.js';
 
-/** Characters of the longest record, with a line break after each of its lines. */
+/** Maximum characters of a record, including a line break after each of its lines. */
 const MAX_RECORD_LENGTH = MAX_LINE_BYTES + 1;
 
 /**
- * Reads CSV as of RFC 4180, its first line the names of the fields. A quoted cell may hold line breaks. Of lines that make
- * no record the first one is rejected and the others are read again: a quote that is never closed costs its own line only.
+ * Reads CSV (RFC 4180) whose first line names the fields. A quoted cell may contain line breaks. If lines do not form a
+ * record, the first one is rejected and the others are read again, so that a quote that is never closed costs only its
+ * own line.
  *
- * No line is read more than twice. A line that leaves a quoted cell open has an odd number of quotes, and one inside such
- * a cell an even number: read again, it opens none.
+ * No line is read more than twice. A line that leaves a quoted cell open has an odd number of quotes. A line inside
+ * such a cell has an even number, so it opens none when it is read again.
  *
- * @throws CommandError when the first line names no fields
+ * @throws CommandError if the first line does not name the fields
  */
 export async function* readCsv(lines: AsyncIterable<Line>): AsyncGenerator<SourceLine | RejectedLine> {
   const reader = new RecordReader();
-  // Each yield* here would cost three promises a line.
+  // Not `yield*`, which would cost several promises for each line.
   for await (const line of lines) for (const read of reader.add(line)) yield read;
   yield* reader.end();
 }
@@ -29,7 +30,7 @@ class RecordReader {
 
   *add(line: Line): Generator<SourceLine | RejectedLine> {
     if (!this.record.isOpen && isBlank(line)) return;
-    const reason = this.record.add(line) ?? this.faultOfLength();
+    const reason = this.record.add(line) ?? this.lengthFault();
     if (reason !== undefined) yield* this.reject(reason);
     else if (!this.record.isOpen) yield* this.complete();
   }
@@ -38,7 +39,7 @@ class RecordReader {
     while (this.record.isOpen) yield* this.reject('Quoted cell is never closed');
   }
 
-  private faultOfLength(): string | undefined {
+  private lengthFault(): string | undefined {
     const { record, names } = this;
     if (names === undefined || record.isOpen || record.cells.length === names.length) return undefined;
     return `Record has ${String(record.cells.length)} cells, and the first line ${String(names.length)} names`;
@@ -64,7 +65,7 @@ class RecordReader {
   }
 }
 
-/** A record, or its beginning. */
+/** A record, or the beginning of one. */
 class CsvRecord {
   readonly lines: Line[] = [];
   readonly cells: string[] = [];
@@ -80,7 +81,7 @@ class CsvRecord {
     return this.lines.map(({ text }) => text).join('\n');
   }
 
-  /** Returns why the lines with this one make no record. */
+  /** Adds a line. Returns a reason if the lines, including this one, do not form a record. */
   add(line: Line): string | undefined {
     this.lines.push(line);
     this.length += line.text.length + 1;

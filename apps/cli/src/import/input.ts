@@ -7,22 +7,22 @@ import { readLines } from './lines.js';
 import { readNdjson } from './ndjson.js';
 import type { RejectedLine, SourceLine } from './source-line.js';
 
-/** What is read, and how much of it has been. */
+/** The lines of an input, and how much of it has been read. */
 export interface Input {
   lines: AsyncIterable<SourceLine | RejectedLine>;
-  /** Bytes; undefined where nobody knows, as of a pipe. */
+  /** In bytes; undefined if unknown, as for a pipe. */
   size: number | undefined;
   bytesRead: () => number;
 }
 
 /**
- * Opens a file, or stdin for `-`; aborting `stop` ends reading.
+ * Opens a file, or stdin for `-`. Aborting `stop` ends reading.
  *
- * @throws CommandError when there is no such file
+ * @throws CommandError if the file cannot be read
  */
 export async function openInput(file: string, format: 'ndjson' | 'csv', stop: AbortSignal): Promise<Input> {
   const stream = file === '-' ? process.stdin : createReadStream(file);
-  // Aborted before it is read, it would end the process.
+  // Without a listener, aborting the stream before it is read would end the process.
   stream.on('error', () => undefined);
   const size = file === '-' ? undefined : await sizeOf(file);
   const lines = readLines(addAbortSignal(stop, stream as Readable));

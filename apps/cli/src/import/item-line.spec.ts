@@ -24,7 +24,7 @@ const pathsOf = (value: object) =>
   ItemLineSchema.safeParse({ ...input, ...value }).error?.issues.map(({ path }) => path.join('.'));
 
 describe('ItemLineSchema', () => {
-  it('takes what create takes, and all that may have become of the item', () => {
+  it('accepts the input of create, and all fields that may have changed after the create', () => {
     expect(pathsOf({})).toBeUndefined();
     expect(
       pathsOf({
@@ -62,13 +62,13 @@ describe('ItemLineSchema', () => {
     ['deliveryOptions.0', { deliveryOptions: [1] }],
     ['deliveryCost', { deliveryCost: 1_000_000 }],
     ['sizeTitle', { sizeTitle: '\uD800' }],
-  ])('names %s when it does not fit', (path, value) => {
+  ])('reports %s if it is not valid', (path, value) => {
     expect(pathsOf(value)).toEqual([path]);
   });
 });
 
 describe('importedItemId', () => {
-  it('follows from externalId, else from the text', () => {
+  it('is derived from externalId, or from the text without one', () => {
     const other = { text: 'other' };
     expect(importedItemId(line, 'a')).toMatch(/^[0-9a-f]{24}$/);
     expect(importedItemId(line, 'a')).toBe(importedItemId(other, 'a'));
@@ -80,7 +80,7 @@ describe('importedItemId', () => {
 });
 
 describe('toRecord', () => {
-  it('is what create makes of the same input', () => {
+  it('returns the record that create stores for the same input', () => {
     expect(recordOf({})).toMatchObject({
       publicId: 5,
       slug: 'red-bike-5',
@@ -96,7 +96,7 @@ describe('toRecord', () => {
     });
   });
 
-  it('was last updated when it was created, unless the line says otherwise', () => {
+  it('sets updatedAt to createdAt, unless the line contains it', () => {
     const createdAt = '2026-01-01T00:00:00.000Z';
     expect(recordOf({ createdAt })).toMatchObject({ createdAt: new Date(createdAt), updatedAt: new Date(createdAt) });
     expect(recordOf({ createdAt, updatedAt: NOW.toISOString() })).toMatchObject({ updatedAt: NOW });
@@ -111,7 +111,7 @@ describe('toRecord', () => {
       { isBoosted: false, boostScore: 0 },
     ],
     ['switched off', { isBoosted: false, boostScore: 5 }, { isBoosted: false, boostScore: 0 }],
-  ])('keeps the score of a boost that is %s, and no other', (_, changes, expected) => {
+  ])('keeps the score only if the boost is active: %s', (_, changes, expected) => {
     expect(recordOf(changes)).toMatchObject(expected);
   });
 });

@@ -8,11 +8,11 @@ import type { SourceLine } from './source-line.js';
 const time = (): z.ZodISODateTime => z.iso.datetime({ offset: true });
 const count = (): z.ZodInt => wholeNumber().min(0);
 
-/** A line of items: the input of create, and what may have become of the item since. */
+/** A line of an item file: the input of create, plus fields that may have changed after the create. */
 export const ItemLineSchema = CreateItemInputSchema.extend({
   ...z
     .object({
-      /** The item's name in the system it comes from: what makes a line the same item again. */
+      /** The item's id in the system that it comes from. Lines with the same one are the same item. */
       externalId: text(1).max(1000),
       status: ItemStatusSchema,
       sellerId: text(1),
@@ -35,10 +35,10 @@ export const ItemLineSchema = CreateItemInputSchema.extend({
 });
 export type ItemLine = z.infer<typeof ItemLineSchema>;
 
-/** The seller of what says nothing of one, as of a create without authentication. */
+/** The seller of a line without `sellerId`, as for a create without authentication. */
 const ANONYMOUS = 'anonymous';
 
-/** A line's item before it has a number: nothing is left to refuse. */
+/** The validated item of a line, before it has a `publicId`. */
 export interface ImportedItem {
   id: string;
   line: SourceLine;
@@ -47,15 +47,16 @@ export interface ImportedItem {
 }
 
 /**
- * The id of a line's item: always the same for the same `externalId` or, without one, for the same text. So MongoDB's
- * `_id` keeps a file that is loaded again from doubling anything; two equal lines without `externalId` are one item.
+ * Returns the id of a line's item, which is always the same for the same `externalId` or, without one, for the same
+ * text. Because MongoDB's `_id` is unique, loading a file again duplicates nothing. Two equal lines without
+ * `externalId` are one item.
  */
 export function importedItemId({ text }: Pick<SourceLine, 'text'>, externalId: string | undefined): string {
   const name = externalId === undefined ? ['import-v1', null, text] : ['import-v1', externalId];
   return createHash('sha256').update(JSON.stringify(name)).digest('hex').slice(0, 24);
 }
 
-/** The complete record of an item, findable by search. */
+/** Returns the complete record of an item, including its search terms. */
 export function toRecord({ id, line, data, categoryId }: ImportedItem, assigned: Assigned): ItemRecord {
   const { sellerId = ANONYMOUS } = data;
   const requestHash = createHash('sha256').update(line.text).digest('base64url');
@@ -80,7 +81,7 @@ export function toRecord({ id, line, data, categoryId }: ImportedItem, assigned:
   };
 }
 
-/** The score is 0 without a boost, because lists are sorted by it; a boost that is over by now is none. */
+/** The score is 0 without a boost, because lists are sorted by it. A lapsed boost counts as none. */
 function boostOf({ isBoosted = false, boostScore = 0, boostExpiresAt }: ItemLine, now: Date): Partial<ItemRecord> {
   const end = boostExpiresAt ? new Date(boostExpiresAt) : null;
   const isActive = isBoosted && (end === null || end > now);

@@ -5,18 +5,18 @@ import type { Loader, Outcome } from './loader.js';
 import { itemSize, itemTooLarge } from '@app/items';
 import { rejected, validate, wholeLine, type SourceLine } from './source-line.js';
 
-/** Times the numbers of a batch may turn out to be taken before storing is given up. */
+/** How many times storing an item is tried if its `publicId` is already taken. */
 const MAX_TAKEN_NUMBERS = 3;
 
 export interface ItemLoaderOptions {
   isDryRun: boolean;
-  /** Of a line's validated values as JSON. */
+  /** Limit on the validated values of a line, as JSON. */
   maxItemBytes: number;
   /** Called once, before the first items are stored. */
   beforeStoring: () => Promise<void>;
 }
 
-/** Stores items by the rules of create, and leaves those alone that are there. */
+/** Stores items by the rules of create. Items that are already stored stay unchanged. */
 export class ItemLoader implements Loader {
   private isStoring = false;
 
@@ -41,7 +41,7 @@ export class ItemLoader implements Loader {
     return () => this.store(missing, records, outcome);
   }
 
-  /** The valid lines with the numbers of their categories. */
+  /** Returns the valid lines, with the numbers of their categories. */
   private async resolve(lines: readonly SourceLine[]): Promise<Pick<Outcome, 'rejects'> & { valid: ImportedItem[] }> {
     const { valid, rejects } = validate(ItemLineSchema, lines);
     const names = new Set(valid.map(({ data }) => data.categoryId).filter((name) => categoryNumber(name) === null));
@@ -77,12 +77,12 @@ export class ItemLoader implements Loader {
       for (const { index, taken, error } of failures) {
         const item = open[index];
         if (item === undefined) continue;
-        // Stored a moment ago: from another line of this run, or by another run.
+        // Stored in the meantime, from another line of this run or by another run.
         if (taken === '_id') total.existing += 1;
         else if (taken === 'publicId' && tries < MAX_TAKEN_NUMBERS) again.push(item);
         else total.rejects.push(rejected(item.line, wholeLine(`Could not be stored: ${error.message}`)));
       }
-      // The sequence lags behind the items, as after a restored backup.
+      // The sequence lags behind the items, for example after a restored backup.
       if (again.length > 0) await this.counters.raiseToHighestStored();
       open = again;
     }

@@ -12,7 +12,7 @@ async function linesOf(...chunks: (string | Buffer)[]): Promise<Line[]> {
 const texts = (lines: Line[]) => lines.map(({ text }) => text);
 
 describe('readLines', () => {
-  it('numbers lines, however the stream is cut', async () => {
+  it('numbers lines, however the stream is split into chunks', async () => {
     const all = Buffer.from('one\nzwölf\r\n\n🙂');
     const bytes = [...all].map((byte) => Buffer.from([byte]));
     const expected = [
@@ -25,12 +25,12 @@ describe('readLines', () => {
     expect(await linesOf(...bytes)).toEqual(expected);
   });
 
-  it('leaves out a byte order mark, and an empty line at the end', async () => {
+  it('skips a byte order mark, and an empty line at the end', async () => {
     expect(texts(await linesOf('\uFEFFone\n'))).toEqual(['one']);
     expect(await linesOf('')).toEqual([]);
   });
 
-  it('reads a line of the greatest length, and keeps only the beginning of a longer one', async () => {
+  it('reads a line of the maximum length, and keeps only the beginning of a longer one', async () => {
     const longest = 'x'.repeat(MAX_LINE_BYTES);
     const [first, second, third] = await linesOf(`${longest}\n${longest}`, `${longest}y\nnext`);
     expect(first).toEqual({ number: 1, text: longest });

@@ -1,18 +1,18 @@
-/** Bytes of the longest line that is read, as of the longest body of a create by default. */
+/** Maximum bytes of a line, which is the default limit for the body of a create. */
 export const MAX_LINE_BYTES = 1_048_576;
-/** So much of a line that is too long is kept, to recognise it by. */
+/** How much of a line that is too long is kept, to identify it. */
 const KEPT_BYTES = 1000;
 
 const NEWLINE = 10;
 
-/** One line of the input, its number counted from 1; `fault` says why it cannot be read, `text` is then what can be shown. */
+/** A line of the input, numbered from 1. If it cannot be read, `fault` says why, and `text` is only for display. */
 export interface Line {
   number: number;
   text: string;
   fault?: string;
 }
 
-/** The lines of a stream of UTF-8, in the memory of one line at a time however long they are. */
+/** Reads the lines of a UTF-8 stream. Keeps one line in memory, and only the beginning of one that is too long. */
 export async function* readLines(input: AsyncIterable<Buffer>): AsyncGenerator<Line> {
   const line = new LineBuffer();
   for await (const chunk of input) {

@@ -1,9 +1,9 @@
 import type { RejectedLine, SourceLine } from './source-line.js';
 
-/** What became of some lines. */
+/** The outcome of a batch of lines. */
 export interface Outcome {
   stored: number;
-  /** Stored before, and left as they are. */
+  /** Already stored, and left unchanged. */
   existing: number;
   rejects: RejectedLine[];
 }
@@ -11,10 +11,10 @@ export interface Outcome {
 /** Stores the lines of one kind. */
 export interface Loader {
   /**
-   * Finds out what is to be stored; one call after the other, in the order of the file. Storing it, by the function that
-   * is answered, may go on meanwhile.
+   * Determines what to store, and returns the function that stores it. Calls are made one after the other, in file
+   * order. The functions returned by earlier calls may still be running.
    */
   prepare(lines: readonly SourceLine[]): Promise<() => Promise<Outcome>>;
-  /** What is to be done once all lines are stored; answers sentences for the summary. */
+  /** Called after all lines are stored. Returns sentences for the summary. */
   finish?(): Promise<string[]>;
 }

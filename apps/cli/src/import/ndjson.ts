@@ -6,7 +6,7 @@ const TOO_COMPLEX = wholeLine(
   `Line holds too much: at most ${String(MAX_JSON.structures)} objects, arrays and members, and ${String(MAX_JSON.values)} values`,
 );
 
-/** Reads each line as JSON; blank ones are left out. */
+/** Reads each line as JSON, and skips blank lines. */
 export async function* readNdjson(lines: AsyncIterable<Line>): AsyncGenerator<SourceLine | RejectedLine> {
   for await (const line of lines) {
     if (line.fault === undefined && line.text.trim() === '') continue;

@@ -1,10 +1,10 @@
 import { SingleBar } from 'cli-progress';
 import type { Input } from './input.js';
 
-/** Plain lines for a log, a bar for a terminal. */
+/** How often a plain line is written if stderr is not a terminal. */
 const PLAIN_EVERY_MS = 5000;
 
-/** Shows on stderr how far reading has come, at which rate, and how long it will take. */
+/** Shows on stderr how much has been read, at what rate, and how long the rest will take. */
 export class Progress {
   private readonly since = performance.now();
   private readonly bar: SingleBar;
@@ -19,7 +19,7 @@ export class Progress {
       hideCursor: true,
       barsize: 25,
       etaBuffer: 50,
-      // Signals are the command's own.
+      // The command handles signals itself.
       gracefulExit: false,
     });
     this.bar.start(input.size ?? 0, 0, { lines: 0, rate: 0 });

@@ -21,9 +21,9 @@ const SCHEMAS: Record<ReferenceKind, z.ZodType<Row>> = {
 const SLUG_TAKEN = { path: ['slug'], message: 'Another category has this slug' };
 const IS_TAKEN = /\bE11000\b/;
 
-/** Stores categories, brands or conditions; of a number that is there the title and slug become those of its line. */
+/** Stores categories, brands or conditions. If an id already exists, updates its title and slug. */
 export class ReferenceLoader implements Loader {
-  /** Reference data fit into memory: a hundred thousand brands are some 10 MB. */
+  /** The titles of all lines by id. Reference data is small enough to be kept in memory. */
   private readonly titles = new Map<number, string>();
 
   constructor(
@@ -52,7 +52,7 @@ export class ReferenceLoader implements Loader {
     });
   }
 
-  /** Hands the titles on to the items, also of lines that changed nothing: a run that was broken off may have left some. */
+  /** Copies the titles to the items, also for unchanged lines, because an interrupted run may have missed some. */
   async finish(): Promise<string[]> {
     const { kind } = this;
     if (this.isDryRun || kind === 'categories') return [];

@@ -2,17 +2,17 @@ import { open, stat, type FileHandle } from 'node:fs/promises';
 import { CommandError } from '../command.js';
 import type { RejectedLine } from './source-line.js';
 
-/** So many rejected lines are shown when no file is there for them, and so much of each. */
+/** How many rejected lines are shown if there is no file for them, and how many characters of each. */
 const SHOWN = 5;
 const SHOWN_CHARACTERS = 200;
 
-/** Where rejected lines go: to a file, as NDJSON, or the first of them to a person. */
+/** Writes rejected lines to a file as NDJSON or, without a file, keeps the first ones to be shown. */
 export class Rejects {
   private readonly first: RejectedLine[] = [];
 
   private constructor(private readonly file: FileHandle | undefined) {}
 
-  /** @throws CommandError when the file cannot be written, or is the one that is read */
+  /** @throws CommandError if the file cannot be written, or if it is the input */
   static async open(path: string | undefined, input: string): Promise<Rejects> {
     if (path === undefined) return new Rejects(undefined);
     if (await isSameFile(path, input === '-' ? '/dev/stdin' : input)) {
@@ -36,7 +36,7 @@ export class Rejects {
     await this.file?.close();
   }
 
-  /** The first rejected lines for a person; none where a file has them. */
+  /** Returns the first rejected lines in readable form, or none if there is a file for them. */
   shown(): string[] {
     if (this.file !== undefined) return [];
     return this.first.map(({ number, reasons, text }) => {

@@ -4,11 +4,11 @@ import { runImport } from './run-import.js';
 import type { SourceLine } from './source-line.js';
 
 describe('runImport', () => {
-  it('throws the error of a batch though no further line comes', async () => {
+  it('throws the error of a batch even if no further line arrives', async () => {
     const stop = new AbortController();
     async function* lines(): AsyncGenerator<SourceLine> {
       for (let number = 1; number <= 500; number++) yield { number, text: '{}', value: {} };
-      // As a pipe that nobody writes to: it ends when reading is aborted.
+      // Like a pipe without a writer, this ends only when reading is aborted.
       await once(stop.signal, 'abort');
       throw stop.signal.reason;
     }

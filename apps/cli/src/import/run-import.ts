@@ -4,7 +4,7 @@ import { CommandError } from '../command.js';
 import type { Loader, Outcome } from './loader.js';
 import type { RejectedLine, SourceLine } from './source-line.js';
 
-/** Lines and characters of a batch; a batch in flight takes some five times its text. */
+/** Limits of a batch. While it is being stored, a batch takes about five times the memory of its text. */
 const BATCH_LINES = 500;
 const BATCH_CHARACTERS = 2_000_000;
 
@@ -12,44 +12,44 @@ const AWAY_FOR_MS = 120_000;
 const RETRY_MS = 500;
 
 export interface ImportOptions {
-  /** Batches that are stored at a time. */
+  /** How many batches are stored at a time. */
   concurrency: number;
-  /** Told of each batch once it is stored; one call after the other. */
+  /** Called after each batch is stored. Calls do not overlap. */
   report: (lines: number, outcome: Outcome) => Promise<void>;
-  /** Aborted when no further batch is to be begun; a batch that fails aborts it, so that nobody waits for further lines. */
+  /** Abort it to start no further batches. A batch that fails aborts it too, so that `runImport` stops reading. */
   stop: AbortController;
 }
 
 /**
- * Loads all lines, in batches. Told to stop, it finishes those that it has begun.
+ * Loads all lines, in batches. After `stop` is aborted, finishes the batches that have started.
  *
- * @throws CommandError when MongoDB stays away: what is stored by then stays stored
+ * @throws CommandError if MongoDB stays away. What has been stored by then stays stored.
  */
 export async function runImport(
   lines: AsyncIterable<SourceLine | RejectedLine>,
   loader: Loader,
   { concurrency, report, stop }: ImportOptions,
 ): Promise<void> {
-  const flight = new Flight(concurrency, () => {
+  const pool = new TaskPool(concurrency, () => {
     stop.abort();
   });
   let reported = Promise.resolve();
   try {
     for await (const { valid, rejects } of batches(lines)) {
       if (stop.signal.aborted) break;
-      const store = await whileAway(() => loader.prepare(valid));
-      await flight.begin(async () => {
-        const outcome = await whileAway(store);
+      const store = await retryWhileAway(() => loader.prepare(valid));
+      await pool.start(async () => {
+        const outcome = await retryWhileAway(store);
         outcome.rejects = [...rejects, ...outcome.rejects];
         reported = reported.then(() => report(valid.length + rejects.length, outcome));
         await reported;
       });
     }
   } catch (error) {
-    // Reading is broken off in the middle of a line.
+    // Aborting makes the reader throw.
     if (!stop.signal.aborted) throw error;
   } finally {
-    await flight.land();
+    await pool.drain();
   }
 }
 
@@ -74,8 +74,8 @@ async function* batches(lines: AsyncIterable<SourceLine | RejectedLine>): AsyncG
   if (count > 0) yield batch;
 }
 
-/** So many tasks at a time; the first error is thrown to whoever begins the next or waits for the end. */
-class Flight {
+/** Runs at most `size` tasks at a time. The first error is thrown by the next call of `start` or `drain`. */
+class TaskPool {
   private readonly tasks = new Set<Promise<void>>();
   private failure: { error: unknown } | undefined;
 
@@ -84,7 +84,7 @@ class Flight {
     private readonly onFailure: () => void,
   ) {}
 
-  async begin(work: () => Promise<void>): Promise<void> {
+  async start(work: () => Promise<void>): Promise<void> {
     while (this.tasks.size >= this.size) await Promise.race(this.tasks);
     this.throwFailure();
     const task = work()
@@ -96,7 +96,7 @@ class Flight {
     this.tasks.add(task);
   }
 
-  async land(): Promise<void> {
+  async drain(): Promise<void> {
     await Promise.all(this.tasks);
     this.throwFailure();
   }
@@ -106,8 +106,8 @@ class Flight {
   }
 }
 
-/** Repeats what MongoDB was away for: ids are the same each time, so that nothing is stored twice. */
-async function whileAway<T>(attempt: () => Promise<T>): Promise<T> {
+/** Retries while MongoDB is away. Ids are the same each time, so that nothing is stored twice. */
+async function retryWhileAway<T>(attempt: () => Promise<T>): Promise<T> {
   const end = performance.now() + AWAY_FOR_MS;
   for (;;) {
     try {

@@ -1,15 +1,15 @@
 import { issuesOf, type InputIssue } from '@app/contracts';
 import type { ZodType } from 'zod';
 
-/** One line of the input and its value, not validated yet. */
+/** A line of the input and its value, which is not validated yet. */
 export interface SourceLine {
-  /** Counted from 1; of a record that spans several lines, the first. */
+  /** Counted from 1. For a record that spans several lines, the number of the first. */
   number: number;
   text: string;
   value: unknown;
 }
 
-/** A line that is not stored, and why. */
+/** A line that is not stored, and the reasons. */
 export interface RejectedLine {
   number: number;
   text: string;
@@ -20,12 +20,12 @@ export function rejected({ number, text }: Omit<RejectedLine, 'reasons'>, ...rea
   return { number, text, reasons };
 }
 
-/** A reason that is about the line as a whole. */
+/** Returns a reason that concerns the line as a whole. */
 export function wholeLine(message: string): InputIssue {
   return { path: [], message };
 }
 
-/** The lines that fit the schema, each with what it says, and the others with all their reasons. */
+/** Returns the lines that match the schema, with their parsed data, and the other lines, with all reasons. */
 export function validate<Valid>(
   schema: ZodType<Valid>,
   lines: readonly SourceLine[],

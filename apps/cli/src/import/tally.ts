@@ -1,6 +1,6 @@
 import type { Outcome } from './loader.js';
 
-/** What became of all lines. */
+/** Counts the outcomes of all lines. */
 export class Tally {
   private readonly since = performance.now();
   read = 0;
@@ -15,7 +15,7 @@ export class Tally {
     this.rejected += rejects.length;
   }
 
-  /** One line that says all of it. */
+  /** Returns a summary in one line. */
   summary(isDryRun: boolean): string {
     const seconds = (performance.now() - this.since) / 1000;
     const stored = isDryRun ? 'to be stored (dry run: nothing was)' : 'stored';

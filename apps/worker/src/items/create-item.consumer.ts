@@ -6,12 +6,12 @@ import { UnknownVersionError, type CreateItemProcessor } from './create-item.pro
 const PING_WITHIN_MS = 1000;
 const UNKNOWN_VERSION_DELAY_MS = 5000;
 const WATCH_EVERY_MS = 2000;
-/** Jobs wait, both stores answer, and yet none has been done for this long: something is wrong. */
+/** The worker is stuck if jobs wait, both stores respond, and yet none has completed for this long. */
 const STUCK_AFTER_MS = 5000;
-/** From then on only a new process helps. */
+/** After this time only a new process helps. */
 const DEAD_AFTER_MS = 30_000;
 
-/** Takes create jobs from the queue while both stores work, and gives them back while they do not. */
+/** Takes create jobs from the queue while both stores work. Returns them to the queue while MongoDB is away. */
 export class CreateItemConsumer {
   private readonly worker: JobWorker;
   private doneAt = performance.now();
@@ -34,20 +34,20 @@ export class CreateItemConsumer {
     );
   }
 
-  /** Takes jobs from now on; calls `onDead` when no job is done although nothing stands in the way. */
+  /** Starts taking jobs. Calls `onDead` if jobs wait, both stores respond, and yet none completes. */
   start(onDead: () => void): void {
     this.doneAt = performance.now();
     this.worker.start();
-    this.watch = setInterval(() => void this.watchOver(onDead), WATCH_EVERY_MS);
+    this.watch = setInterval(() => void this.checkProgress(onDead), WATCH_EVERY_MS);
   }
 
-  /** Why no jobs are done, or undefined while they are, or would be if there were any. */
+  /** Why no jobs complete. Undefined while they do, or would if there were any. */
   get idleReason(): string | undefined {
     const isStuck = performance.now() - this.doneAt > STUCK_AFTER_MS;
     return this.worker.idleReason ?? (isStuck ? 'jobs wait and none is done' : undefined);
   }
 
-  /** Takes no more jobs, and gives back those that are not done within `graceMs`: another worker does them. */
+  /** Stops taking jobs. Those that do not complete within `graceMs` return to the queue, for another worker. */
   async stop(graceMs: number): Promise<void> {
     clearInterval(this.watch);
     await this.worker.close(graceMs);
@@ -64,7 +64,7 @@ export class CreateItemConsumer {
     return error === undefined ? { kind: 'done' } : { kind: 'failed', error };
   }
 
-  private async watchOver(onDead: () => void): Promise<void> {
+  private async checkProgress(onDead: () => void): Promise<void> {
     const waiting = await this.worker.countWaiting().catch(() => 0);
     if (waiting === 0 || this.worker.idleReason !== undefined) this.doneAt = performance.now();
     if (performance.now() - this.doneAt < DEAD_AFTER_MS || !(await this.database.answers(WATCH_EVERY_MS))) return;

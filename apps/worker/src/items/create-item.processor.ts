@@ -6,15 +6,15 @@ import type { ReplyPublisher } from '@app/queue';
 import type { Logger } from '@app/runtime';
 import type { SearchIndexer } from './search-indexer.js';
 
-/** From then on it is done alone: one of the jobs in hand may be what workers die of. */
+/** A job that has stalled more often is processed alone, because it may be the one that crashes workers. */
 const SUSPECT_AFTER_STALLS = 3;
-/** Workers that may die while they do a job alone. */
+/** How many workers may die while they process a job alone. */
 const MAX_DEATHS = 5;
 
-/** The job was queued by a newer API than this worker is of: one of its own time will come. */
+/** The job was queued by another version of the API. A worker of that version will take it. */
 export class UnknownVersionError extends Error {}
 
-/** Create jobs: their data in, the stored items out to whoever waits for them. */
+/** Processes create jobs: stores their items, and publishes the replies to the waiting APIs. */
 export class CreateItemProcessor {
   constructor(
     private readonly creator: ItemCreator,
@@ -24,9 +24,11 @@ export class CreateItemProcessor {
   ) {}
 
   /**
-   * Stores the items of the jobs together. Processing a job twice stores one item. Returns an error for each job that is
-   * not done, and for that job only: UnrecoverableError when its data is no create job, UnknownVersionError when it is of
-   * another version, an error for which `isDatabaseAway` is true when it is unknown whether its item is stored.
+   * Stores the items of the jobs together. Processing a job twice stores one item.
+   *
+   * @returns in job order, undefined for a job that is done, or its error: UnrecoverableError if its data is not a
+   * create job, UnknownVersionError if it has another version, or an error for which `isDatabaseAway` is true if it is
+   * unknown whether its item is stored
    */
   async process(jobs: readonly Job[]): Promise<(Error | undefined)[]> {
     const suspects = jobs.filter(isSuspect);
@@ -35,7 +37,7 @@ export class CreateItemProcessor {
     return jobs.map((job) => outcomes.get(job));
   }
 
-  /** Tells whoever waits that the job will not be tried again. */
+  /** Replies to the waiting API that the job has failed for good. */
   async giveUp(job: Job, reason: string): Promise<void> {
     const { requestId, replyTo } = CreateJobSchema.pick({ requestId: true, replyTo: true })
       .partial()
@@ -54,8 +56,8 @@ export class CreateItemProcessor {
       if (create instanceof Error) outcomes.set(job, create);
       else creates.set(job, create);
     }
-    const takenAgain = jobs.filter(({ attemptsStarted }) => attemptsStarted > 1).map(({ id = '' }) => id);
-    const created = await this.createMany([...creates.values()], takenAgain).catch((error: unknown) => error as Error);
+    const retriedIds = jobs.filter(({ attemptsStarted }) => attemptsStarted > 1).map(({ id = '' }) => id);
+    const created = await this.createMany([...creates.values()], retriedIds).catch((error: unknown) => error as Error);
     for (const [job, { id }] of creates) {
       const outcome = created instanceof Error ? created : created.get(id);
       outcomes.set(job, outcome instanceof Error ? outcome : undefined);
@@ -63,7 +65,7 @@ export class CreateItemProcessor {
     return outcomes;
   }
 
-  /** Counts in the queue how many workers have begun with it and not come back. */
+  /** Counts, as the job's progress, the workers that began it and died. */
   private async storeAlone(job: Job): Promise<Error | undefined> {
     const deaths = Number(job.progress);
     const isStored = async (): Promise<boolean> => (await this.creator.findCreated([job.id ?? ''])).size > 0;
@@ -75,9 +77,9 @@ export class CreateItemProcessor {
     return outcome;
   }
 
-  /** @param takenAgain ids of which an earlier try may have stored the item: then nothing is derived again */
-  private async createMany(creates: readonly CreateJob[], takenAgain: readonly string[]): Promise<CreatedItems> {
-    const outcomes: CreatedItems = await this.creator.findCreated(takenAgain);
+  /** @param retriedIds jobs whose items an earlier attempt may have stored. Stored items are returned as they are. */
+  private async createMany(creates: readonly CreateJob[], retriedIds: readonly string[]): Promise<CreatedItems> {
+    const outcomes: CreatedItems = await this.creator.findCreated(retriedIds);
     const open = creates.filter(({ id }) => !outcomes.has(id));
     const isDeferred = this.indexer.shouldDefer(open.length);
     const created = await this.indexer.pauseWhile(this.creator.createMany(open, { isFindable: !isDeferred }));
@@ -99,7 +101,7 @@ export class CreateItemProcessor {
       else sameInstance.push(reply);
       this.logger.info({ requestId, id, publicId: outcome.item.publicId }, 'item stored');
     }
-    // Not awaited: who waits for a reply that is lost finds the item in MongoDB.
+    // Not awaited: if a reply is lost, the API finds the item in MongoDB.
     for (const [channel, created] of replies) void this.replies.publish(channel, created);
   }
 }

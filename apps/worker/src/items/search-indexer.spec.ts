@@ -3,7 +3,7 @@ import { SearchIndexer } from './search-indexer.js';
 
 const ids = (count: number): string[] => Array.from({ length: count }, (_, index) => `id-${String(index)}`);
 
-describe('the indexer of new items', () => {
+describe('SearchIndexer', () => {
   let indexed: number[];
   let indexer: SearchIndexer;
 
@@ -20,10 +20,10 @@ describe('the indexer of new items', () => {
 
   const after = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
 
-  /** Creates that do not end. */
+  /** Begins creates that never end. */
   const beBusy = (): void => void indexer.pauseWhile(new Promise(() => undefined));
 
-  it('indexes soon after the last create, in batches', async () => {
+  it('indexes items in batches soon after the last create', async () => {
     await indexer.pauseWhile(Promise.resolve());
     indexer.add(ids(250));
     await after(0);
@@ -32,7 +32,7 @@ describe('the indexer of new items', () => {
     expect(indexed).toEqual([100, 100, 50]);
   });
 
-  it('waits while items are created, and a moment after', async () => {
+  it('waits until shortly after the last create', async () => {
     let done = (): void => undefined;
     const creates = indexer.pauseWhile(new Promise<void>((resolve) => (done = resolve)));
     indexer.add(ids(1));
@@ -45,7 +45,7 @@ describe('the indexer of new items', () => {
     expect(indexed).toEqual([1]);
   });
 
-  it('takes no gap between two batches of a burst for its end', async () => {
+  it('does not take the gap between two batches for the end of a burst', async () => {
     await indexer.pauseWhile(Promise.resolve());
     indexer.add(ids(100));
     for (let batch = 0; batch < 20; batch++) {
@@ -55,27 +55,27 @@ describe('the indexer of new items', () => {
     expect(indexed).toEqual([]);
   });
 
-  it('leaves a burst for later, but not for ever', async () => {
+  it('defers indexing during a burst, but not forever', async () => {
     beBusy();
     indexer.add(ids(2000));
     await after(9900);
     expect(indexed).toEqual([]);
     await after(3000);
-    // A batch and a pause in turn: what is created meanwhile goes on.
+    // There is a pause after each batch, so that creates go on.
     expect(indexed.length).toBeGreaterThan(5);
     expect(indexed.length).toBeLessThan(12);
     await after(10_000);
     expect(indexed).toHaveLength(20);
   });
 
-  it('puts off what comes many at a time, until as many wait as may', () => {
+  it('defers large batches until the most items that may wait are waiting', () => {
     expect([1, 15, 16, 128].map((creates) => indexer.shouldDefer(creates))).toEqual([false, false, true, true]);
     beBusy();
     indexer.add(ids(19_900));
     expect([100, 101].map((creates) => indexer.shouldDefer(creates))).toEqual([true, false]);
   });
 
-  it('goes on after a batch that fails', async () => {
+  it('continues after a batch that fails', async () => {
     let tries = 0;
     const failing = {
       runFor: () => (++tries === 1 ? Promise.reject(new Error('away')) : Promise.resolve()),
@@ -86,7 +86,7 @@ describe('the indexer of new items', () => {
     expect(tries).toBe(2);
   });
 
-  it('indexes what is due before it stops, as far as there is time', async () => {
+  it('indexes the remaining items when it stops, if there is time', async () => {
     beBusy();
     indexer.add(ids(150));
     await after(10);

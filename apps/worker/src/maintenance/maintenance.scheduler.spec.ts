@@ -3,10 +3,10 @@ import type { SearchBackfill } from '@app/items';
 import type { Logger } from '@app/runtime';
 import { MaintenanceScheduler } from './maintenance.scheduler.js';
 
-describe('the maintenance of a worker', () => {
+describe('MaintenanceScheduler', () => {
   let runs: { boosts: number; search: number };
   let warnings: number;
-  /** What a run does; by default it ends at once. */
+  /** What a run does. By default, it ends at once. */
   let boosts: () => Promise<number>;
   let search: () => Promise<number>;
   let scheduler: MaintenanceScheduler;
@@ -24,7 +24,7 @@ describe('the maintenance of a worker', () => {
 
   const after = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
 
-  it('ends boosts every 5 seconds and derives search terms every 20', async () => {
+  it('clears lapsed boosts every 5 seconds and derives search terms every 20 seconds until it stops', async () => {
     scheduler.start();
     await after(0);
     expect(runs).toEqual({ boosts: 1, search: 1 });
@@ -35,21 +35,21 @@ describe('the maintenance of a worker', () => {
     expect(runs).toEqual({ boosts: 13, search: 4 });
   });
 
-  it('ends boosts also while search terms take long, and derives none twice at a time', async () => {
+  it('clears lapsed boosts while search terms take long, and does not derive search terms concurrently', async () => {
     search = () => new Promise(() => undefined);
     scheduler.start();
     await after(60_000);
     expect(runs).toEqual({ boosts: 13, search: 1 });
   });
 
-  it('tries again after a run that fails', async () => {
+  it('runs again after a run that fails', async () => {
     boosts = () => Promise.reject(new Error('away'));
     scheduler.start();
     await after(10_000);
     expect([runs.boosts, warnings]).toEqual([3, 3]);
   });
 
-  it('waits a second at most for a run when it stops', async () => {
+  it('waits at most one second for a run when it stops', async () => {
     search = () => new Promise(() => undefined);
     scheduler.start();
     const stopped = scheduler.stop();

@@ -2,20 +2,20 @@ import type { MaintenanceRepository } from '@app/database';
 import type { SearchBackfill } from '@app/items';
 import { settledWithin, type Logger } from '@app/runtime';
 
-/** An empty query of an index each, as a rule. */
+/** Most runs are a single index query without results. */
 const BOOSTS_EVERY_MS = 5000;
-/** Twice within the minute that a changed name may lag. */
+/** Search may lag behind a changed name for a minute, which leaves time for a second run. */
 const SEARCH_EVERY_MS = 20_000;
-/** Items that have no search terms at this age are nobody else's any more. */
+/** Items without search terms at this age are assumed to have been left behind by their worker. */
 const LEFT_OVER_AFTER_MS = 30_000;
-/** As many items at most in one run, those without terms first: new rules for all items must not keep these waiting. */
-const TERMS_A_RUN = 10_000;
-/** A run that is not done by then is broken off by the end of the process: the next one goes on. */
+/** The most items in one run. Those without terms come first, so that new rules for all items do not delay them. */
+const MAX_ITEMS_PER_RUN = 10_000;
+/** How long to wait for a run when stopping. The end of the process interrupts it, and the next run continues. */
 const CLOSE_WITHIN_MS = 1000;
 
 /**
- * Brings items up to date with the clock and with changes of other services. Every worker runs it; a run right after
- * another worker's finds nothing to do.
+ * Updates items as time passes and other services change them. Every worker runs it. A run right after another worker's
+ * finds nothing to do.
  */
 export class MaintenanceScheduler {
   private readonly timers: NodeJS.Timeout[] = [];
@@ -37,7 +37,7 @@ export class MaintenanceScheduler {
     await settledWithin(CLOSE_WITHIN_MS, Promise.all(this.running));
   }
 
-  /** Runs a task at once and then at an interval, except while its last run is not done. */
+  /** Runs a task at once and then at an interval. Skips a run while the last one is still going on. */
   private repeat(everyMs: number, task: () => Promise<void>): void {
     let isRunning = false;
     const run = async (): Promise<void> => {
@@ -62,8 +62,8 @@ export class MaintenanceScheduler {
   }
 
   private async deriveSearchTerms(): Promise<void> {
-    // Younger ones are still the indexer's of the worker that has stored them.
-    const searchTerms = await this.search.run(new Date(Date.now() - LEFT_OVER_AFTER_MS), TERMS_A_RUN);
+    // Younger items are still left to the SearchIndexer of the worker that stored them.
+    const searchTerms = await this.search.run(new Date(Date.now() - LEFT_OVER_AFTER_MS), MAX_ITEMS_PER_RUN);
     if (searchTerms > 0) this.logger.info({ searchTerms }, 'search terms brought up to date');
   }
 }

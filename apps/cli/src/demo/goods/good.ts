@@ -1,4 +1,4 @@
-/** What is true of a whole family of things: which sentences may describe it. */
+/** A kind of goods, which determines the sentences that may describe them. */
 export type Kind =
   | 'ride'
   | 'device'
@@ -12,7 +12,7 @@ export type Kind =
   | 'media'
   | 'leisure';
 
-/** A brand (null: none), the usual price of its things, and their models; `''` where only the brand is named. */
+/** A brand (null for none), the usual price of its goods, and their models (`''` if only the brand is named). */
 export type Good = readonly [brand: string | null, price: number, models: string];
 
 export interface Goods {
@@ -21,11 +21,11 @@ export interface Goods {
   readonly emoji: string;
   /** Alternatives separated by `|`, in the units of the kind. */
   readonly sizes?: string;
-  /** How many of a language's colours, ordered from common to bold, fit; absent = colour is not worth a word. */
+  /** How many of a language's colours fit, from common to bold. Absent if colours are not mentioned. */
   readonly colours?: number;
   /** Too large for a parcel. */
   readonly bulky?: true;
-  /** Can be offered broken, for parts. */
+  /** May be offered broken, for parts. */
   readonly breaks?: true;
   readonly offers: readonly Good[];
 }
