@@ -3,11 +3,11 @@ import { duration, slower, TIMES } from './rows.mjs';
 
 const BURST = { connections: 200, rate: 3000, count: 3000 };
 const READS_PER_SECOND = 100;
-/** The service's `CREATE_WAIT_MS` where it is not set. */
+/** The service's `CREATE_WAIT_MS`, or its default, in seconds. */
 const WAIT_S = Number(process.env.CREATE_WAIT_MS || 10_000) / 1000;
 
 /**
- * Sellers upload in bursts: 3,000 creates in one second over 200 connections, and readers meanwhile.
+ * Measures a burst of uploads: 3,000 creates in one second over 200 connections, with steady reads beside them.
  * @param {import('./create-groups.mjs').Bench} bench
  * @returns {Promise<import('./rows.mjs').Row[]>}
  */
@@ -17,12 +17,12 @@ export async function burst({ meter, subjects, size }) {
     const idle = await meter.measure(subjects[name], { reads: { ...reads, ms: size.idleMs } });
     return { idle, ...(await meter.measure(subjects[name], { burst: BURST, reads })) };
   });
-  const rows = [...promises(results.service), ...comparisons(results), ...memory(results.service)];
+  const rows = [...guarantees(results.service), ...comparisons(results), ...memory(results.service)];
   return rows.map((row) => ({ ...row, figure: `3,000 creates in 1 s over 200 connections: ${row.figure}` }));
 }
 
-/** What is promised of each burst: the worst one counts. */
-function promises(rounds) {
+/** Returns the rows that must hold in every burst: the worst one counts. */
+function guarantees(rounds) {
   const row = (figure, of, demands) => ({ figure, values: rounds.map(of), worst: true, ...demands });
   return [
     row('answered 200', shareCreated, { better: 'more', must: 95, aim: 100, unit: ' %', digits: 1 }),

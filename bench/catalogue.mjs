@@ -11,14 +11,14 @@ const LOADED = 'loaded';
 /**
  * A database of generated listings.
  * @typedef {object} Catalogue
- * @property {string} name of the database, which says how many there are
+ * @property {string} name of the database, which contains the number of listings
  * @property {number} count
- * @property {number} lastPublicId the highest: what has a higher one was created since
+ * @property {number} lastPublicId the highest one loaded; items with a higher one were created later
  */
 
 /**
- * Fills a database with generated listings by the project's own commands: setup, import of what generate writes. One that
- * an earlier run has filled is only set up, for indexes that are new, and freed of what was created in it since.
+ * Fills a database with generated listings, using the project's own commands: `setup`, `generate` and `import`. If an
+ * earlier run has filled it, only creates new indexes and deletes the items that were created in it since.
  * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
  * @param {import('./databases.mjs').Databases} databases
  * @param {number} count of listings
@@ -62,7 +62,7 @@ async function generate(launcher, count, file) {
   closeSync(stdout);
 }
 
-/** What generated listings refer to by number. */
+/** Returns the records that generated listings refer to by number. */
 function references() {
   const { demoCatalogue } = createRequire(import.meta.url)(join(COMMANDS, 'demo', 'demo-catalogue.js'));
   const { categories, brands, conditions } = demoCatalogue(new Date());

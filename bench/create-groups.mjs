@@ -4,7 +4,7 @@ import { largeBurst } from './large-burst.mjs';
 import { interleave } from './rounds.mjs';
 import { compared, duration, faster, mongodbCpu, rate, slower } from './rows.mjs';
 
-const EVERYBODY = ['service', 'direct', 'lean', 'tutorial', 'floor'];
+const ALL_SUBJECTS = ['service', 'direct', 'lean', 'tutorial', 'floor'];
 const PAIR = ['service', 'direct'];
 const VALIDATED = ['service', 'unvalidated'];
 const TREES = ['service', 'other'];
@@ -12,29 +12,29 @@ const TREES = ['service', 'other'];
 const UNKNOWN_CONNECTIONS = 256;
 const VALIDATED_CONNECTIONS = 64;
 
-/** What is asked of the service at so many connections. */
-const DEMANDS = {
+/** The targets by number of connections. */
+const TARGETS = {
   64: { direct: { must: 3.3, aim: 5 }, lean: { must: 3, aim: 4 }, p99: { must: 0.4, aim: 0.15 } },
   256: { direct: { must: 3.5, aim: 6 }, lean: { must: 3.2, aim: 5 }, p99: { must: 0.5, aim: 0.2 } },
 };
 
 /**
- * What a group of rows works with.
+ * What a group of rows needs to measure.
  * @typedef {object} Bench
  * @property {import('./databases.mjs').Databases} databases
  * @property {Record<string, import('./subjects.mjs').Subject>} subjects
  * @property {import('./meter.mjs').Meter} meter
  * @property {typeof import('./create.mjs').FULL} size
- * @property {{connections: number, title: string, rounds: import('./meter.mjs').Measured[]}[]} loads what was measured
+ * @property {{connections: number, title: string, rounds: import('./meter.mjs').Measured[]}[]} loads all results
  */
 
 /**
- * The rows of the benchmark in groups that are measured together, and the subjects that each needs.
+ * Groups of rows that are measured together, with the subjects that each group needs.
  * @type {Record<string, {subjects: string[], measure: (bench: Bench) => Promise<import('./rows.mjs').Row[]>}>}
  */
 export const GROUPS = {
-  'creates-64': { subjects: EVERYBODY, measure: (bench) => creates(bench, 64) },
-  'creates-256': { subjects: EVERYBODY, measure: (bench) => creates(bench, 256) },
+  'creates-64': { subjects: ALL_SUBJECTS, measure: (bench) => creates(bench, 64) },
+  'creates-256': { subjects: ALL_SUBJECTS, measure: (bench) => creates(bench, 256) },
   'always-64': { subjects: PAIR, measure: (bench) => flushedAlways(bench, 64) },
   'always-256': { subjects: PAIR, measure: (bench) => flushedAlways(bench, 256) },
   unknown: { subjects: ['service'], measure: unknownReferences },
@@ -45,15 +45,15 @@ export const GROUPS = {
   single: { subjects: PAIR, measure: single },
 };
 
-/** Groups that compare two trees of the service: only with `--against`. */
+/** Groups that compare two checkouts of the service. Available only with `--against`. */
 export const TREE_GROUPS = {
   'against-64': { subjects: TREES, measure: (bench) => trees(bench, 64) },
   'against-256': { subjects: TREES, measure: (bench) => trees(bench, 256) },
 };
 
 async function creates(bench, connections) {
-  const demands = DEMANDS[connections];
-  const results = await steadily(bench, EVERYBODY, connections);
+  const demands = TARGETS[connections];
+  const results = await steadily(bench, ALL_SUBJECTS, connections);
   keepLoads(bench, connections, results);
   const figure = (peer) => `creates/s, ${connections} connections, against ${bench.subjects[peer].title}`;
   return [
@@ -94,7 +94,7 @@ async function flushedAlways(bench, connections) {
   return [faster(results, 'direct', { figure, must: 1.2, aim: 2 })];
 }
 
-/** The contract takes brands and conditions that nobody knows: they must not cost a look-up each. */
+/** The contract accepts brands and conditions that do not exist. They must not cost a lookup each. */
 async function unknownReferences({ meter, subjects, size }) {
   const steady = { connections: UNKNOWN_CONNECTIONS, warmUpMs: size.warmUpMs, ms: size.ms };
   const { unknown, known } = await interleave(['unknown', 'known'], size.rounds, (name) =>
@@ -105,7 +105,7 @@ async function unknownReferences({ meter, subjects, size }) {
   return [compared(unknown.map(perSecond), known.map(perSecond), rate, { figure, better: 'more', must: 0.95, aim: 1 })];
 }
 
-/** Every item that is stored is checked against the validator of its collection. */
+/** MongoDB checks every stored item against the validator of the collection. */
 async function validated(bench) {
   const results = await steadily(bench, VALIDATED, VALIDATED_CONNECTIONS);
   const figure = `creates/s, ${VALIDATED_CONNECTIONS} connections, with the validator against without`;
@@ -122,7 +122,7 @@ function steadily({ meter, subjects, size }, names, connections, ms = size.ms) {
   return interleave(names, size.rounds, (name) => meter.measure(subjects[name], load));
 }
 
-/** Creates a second, the time until search finds all of them included. */
+/** Returns creates per second, including the time until search finds all of them. */
 function untilIndexed({ creates: { answers, lastMs }, indexedMs }) {
   return (answers[200] * 1000) / (lastMs + indexedMs);
 }

@@ -31,7 +31,7 @@ export const QUICK = {
 };
 
 /**
- * How creating through the queue compares with what a team would write instead, or with another tree of the service.
+ * Compares creating through the queue with what a team would write instead, or with another checkout of the service.
  * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
  * @param {{quick: boolean, only: string[], keyed: boolean, rounds?: string, against?: string}} options
  * @returns {Promise<{text: string, passed: boolean}>} Markdown, and whether every "must" is met
@@ -58,9 +58,9 @@ export async function runBenchmark(launcher, { quick, only, keyed, rounds, again
   const notes = [
     `${size.rounds} interleaved rounds of ${size.ms / 1000} s (${size.bursts} of the burst); a ratio is taken in each round.`,
     keyed ? 'Every create had an Idempotency-Key.' : 'No create had an Idempotency-Key.',
-    'The peers store the same fields with the same indexes, but for the one without search: it has the unique ones only.',
+    'The peers store the same fields with the same indexes, except the one without search, which has only unique ones.',
     ...(against ? [`The other tree: ${against}.`] : []),
-    `Load average before: ${loadBefore.toFixed(1)}; the load generator took ${generatorCost(meter)} of CPU a request.`,
+    `Load average before: ${loadBefore.toFixed(1)}; the generator used ${generatorCost(meter)} of CPU per request.`,
   ];
   const warnings = [...meter.problems.map((problem) => `**${problem}**`), ...meter.remarks];
   const tables = [figuresTable(rows), ...(bench.loads.length > 0 ? [absolutesTable(bench.loads)] : [])];
@@ -77,7 +77,7 @@ function chosenGroups(only, against) {
   const names = only.length > 0 ? only : Object.keys(groups);
   const unknown = names.find((name) => !Object.hasOwn(groups, name));
   if (Object.hasOwn(TREE_GROUPS, unknown ?? '')) throw new StepError(`${unknown} needs --against DIR`);
-  if (unknown) throw new StepError(`No row ${unknown}; there are: ${Object.keys(groups).join(', ')}`);
+  if (unknown) throw new StepError(`No row is called ${unknown}; available: ${Object.keys(groups).join(', ')}`);
   return Object.fromEntries(names.map((name) => [name, groups[name]]));
 }
 
@@ -88,7 +88,7 @@ function sizeOf(quick, rounds) {
   return { ...size, rounds: Number(rounds) };
 }
 
-/** The first seconds of a process, until V8 has compiled it and its caches are filled, are nobody's speed. */
+/** Runs each subject before it is measured, until V8 has compiled its code and its caches are filled. */
 async function warmUp({ subjects, meter, size }) {
   const load = { steady: { connections: 64, warmUpMs: 0, ms: size.heatMs } };
   for (const subject of Object.values(subjects)) await meter.measure(subject, load);

@@ -6,16 +6,17 @@ import { LOCAL } from '../tools/checkout/root.mjs';
 import { runMongodb, runRedis } from '../tools/embedded/start-databases.mjs';
 import { anyFreePort } from '../tools/processes/ports.mjs';
 
-/** The MongoDB and the Redis that all subjects share, each with a database and a queue of its own. */
+/** The MongoDB and Redis that all subjects share. Each subject has its own database and queue. */
 export class Databases {
   #mongodb;
   #redis;
   #client;
 
   /**
-   * Starts both on the disk of the checkout: in a temporary folder, which may be in memory, journaling would cost nothing.
+   * Starts both with their data on the disk of the checkout. The system's temporary folder may be in memory, where
+   * journaling costs nothing.
    * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
-   * @param {{data?: string}} [options] the folder in which MongoDB's data stays for the next run
+   * @param {{data?: string}} [options] `data` is a folder that keeps MongoDB's data for the next run
    */
   static async start(launcher, { data } = {}) {
     mkdirSync(LOCAL, { recursive: true });
@@ -48,7 +49,7 @@ export class Databases {
   }
 
   /**
-   * When Redis flushes its append-only file to disk.
+   * Sets when Redis flushes its append-only file to disk.
    * @param {'everysec' | 'always'} when
    */
   async appendFsync(when) {

@@ -7,8 +7,8 @@ const READS_PER_SECOND = 200;
 const STABLE_MS = 1000;
 
 /**
- * A thousand creates at once beside steady reads, each of which says how long it waits: however busy the service is, it
- * answers by then. Where the worker stands still, none of them gets its item in time.
+ * Measures a thousand concurrent creates beside steady reads. Each create states how long it waits, and the service has
+ * to respond by then, however busy it is. While the worker is stopped, no create gets its item in time.
  * @param {import('./create-groups.mjs').Bench} bench
  * @returns {Promise<import('./rows.mjs').Row[]>}
  */
@@ -32,7 +32,7 @@ function lateness(figure, rounds) {
   return { figure, better: 'less', must: 0.3, aim: 0.1, unit: ' s', digits: 2, worst: true, values, note };
 }
 
-/** What the worker stores afterwards must not count as the next load's. */
+/** Stops the worker meanwhile. Then waits until it has caught up: its writes must not count for the next load. */
 async function withoutWorker({ pids, countItems }, measure) {
   process.kill(pids.worker, 'SIGSTOP');
   try {

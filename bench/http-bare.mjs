@@ -1,6 +1,6 @@
-// The API of the service without its way in: the same modules behind the least that can be before them. No request id,
-// no limits, no checks of path, method, media type or UTF-8, no envelope, no security headers. `node http-bare.mjs
-// express` has Express find Nest's handlers, as it does in any Nest application; `direct` calls them straight away.
+// The API without its HTTP layer: the same modules behind a minimal server, without request ids, limits, checks of
+// path, method, media type or UTF-8, envelope or security headers. With `node http-bare.mjs express`, Express routes
+// requests to Nest's handlers, as in any Nest application. With `direct`, they are called directly.
 import 'reflect-metadata';
 import { createServer } from 'node:http';
 import { NestFactory } from '@nestjs/core';

@@ -24,8 +24,8 @@ const COMMANDS = {
 };
 
 /**
- * What the way in costs the hot path: getById of the API as it is, against the same modules without it, as Nest would
- * serve them behind Express, and called by nobody but Node.
+ * Measures what the HTTP layer costs: getById of the API, against the same modules without that layer, both behind
+ * Express, as in any Nest application, and called directly by Node.js.
  * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
  * @param {{quick: boolean}} options
  * @returns {Promise<{text: string, passed: boolean}>} Markdown, and whether the "must" is met
@@ -65,7 +65,7 @@ function figures({ whole, express, direct }) {
       better: 'less',
     }),
   ];
-  // Held against what differs in nothing but the way in: Express is no part of the service any more.
+  // Only the peer that differs in nothing but the HTTP layer has targets: the service does not route with Express.
   return [
     ...rows(direct, 'the same handlers without the way in', { must: 0.95, aim: 0.97 }),
     ...rows(express, 'the same behind Express, as Nest has it', {}),
@@ -84,7 +84,7 @@ function cpuMicroseconds({ cpuMs, reads }) {
   return (cpuMs.api * 1000) / reads.answers[200];
 }
 
-/** All on one database with the demo catalogue; what they are asked for is looked at before. */
+/** Starts all subjects on one database with the demo catalogue, and checks that they return the same item. */
 async function startSubjects(launcher, databases) {
   const env = { ...(await environment(databases, 'http')), DEMO_CATALOGUE: 'on' };
   for (const command of ['setup', 'demo']) await runCli(launcher, command, env);

@@ -4,8 +4,8 @@ const BURST = { connections: 1000, rate: 5000, count: 10_000 };
 const TITLE = '10,000 creates in 2 s over 1,000 connections';
 
 /**
- * More creates in two seconds than the service stores in that time: what is not created must be refused, and what waits
- * must not pile up in memory.
+ * Measures more creates in two seconds than the service can store in that time. Those that are not stored must be
+ * refused, and those that wait must not pile up in memory.
  * @param {import('./create-groups.mjs').Bench} bench
  * @returns {Promise<import('./rows.mjs').Row[]>}
  */

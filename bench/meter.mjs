@@ -3,29 +3,29 @@ import { fileURLToPath } from 'node:url';
 import { cpuMsOf, forgetPeakOf, peakMegabytesOf } from './processes.mjs';
 
 const GENERATOR = fileURLToPath(new URL('./load/generate.mjs', import.meta.url));
-/** What one load leaves behind (flushes, removed jobs) is not the next one's. */
+/** The work that a load leaves behind (flushes, removed jobs) must not count for the next one. */
 const SETTLE_MS = 200;
 const RECOUNT_MS = 2000;
-const ASK_EVERY_MS = 20;
+const POLL_INTERVAL_MS = 20;
 const INDEXED_WITHIN_MS = 60_000;
 
 /**
- * @typedef {object} Measured what one load did to one subject
+ * @typedef {object} Measured the result of one load on one subject
  * @property {import('./load/tally.mjs').Report} [creates]
  * @property {import('./load/tally.mjs').Report} [reads]
- * @property {import('./load/tally.mjs').Report} [others] prepared requests, when there were reads beside them
- * @property {number} indexedMs from the last answer until search finds all that was created
- * @property {Record<string, number>} cpuMs CPU time by process until then, those of the databases included
- * @property {Record<string, number>} peakMegabytes by process of the subject
+ * @property {import('./load/tally.mjs').Report} [others] prepared requests, if there were reads beside them
+ * @property {number} indexedMs from the last response until search finds all created items
+ * @property {Record<string, number>} cpuMs CPU time until then by process, including the databases
+ * @property {Record<string, number>} peakMegabytes peak memory by process of the subject
  */
 
-/** Puts loads on subjects, and checks each time that what was answered is what is stored. */
+/** Runs loads on subjects, and checks each time that the stored items match the responses. */
 export class Meter {
-  /** What must not happen, in sentences. */
+  /** Sentences about what must not happen. */
   problems = [];
-  /** What may happen and has to be told, in sentences. */
+  /** Sentences about what may happen but has to be reported. */
   remarks = [];
-  /** What generating the loads took, all together. */
+  /** The total cost of generating the loads. */
   generated = { requests: 0, cpuMs: 0 };
 
   /**
@@ -57,7 +57,7 @@ export class Meter {
     const peakMegabytes = mapValues(subject.pids, peakMegabytesOf);
     if (reports.creates) await this.#compare(subject, countBefore, reports.creates);
     if (load.prepared)
-      for (const report of [reports.reads, reports.others ?? []].flat()) this.#requireAnswers(subject, report);
+      for (const report of [reports.reads, reports.others ?? []].flat()) this.#requireSuccess(subject, report);
     await delay(SETTLE_MS);
     return { ...reports, indexedMs, cpuMs, peakMegabytes };
   }
@@ -70,45 +70,45 @@ export class Meter {
     return reports;
   }
 
-  /** What a subject puts off is its own work still, and not to be done in the next one's time. */
+  /** Waits for the work that a subject defers, so that it does not slow down the next subject. */
   async #untilIndexed({ title, hasUnindexed }) {
     const since = performance.now();
     while (await hasUnindexed()) {
       if (performance.now() - since > INDEXED_WITHIN_MS) {
-        this.report(`${title} has not made all items findable within a minute`);
+        this.report(`${title} did not make all items searchable within a minute`);
         break;
       }
-      await delay(ASK_EVERY_MS);
+      await delay(POLL_INTERVAL_MS);
     }
     return performance.now() - since;
   }
 
-  /** Stored has to be what was answered 200, and besides at most those whose outcome was left open. */
+  /** Requires that every create with a 200 is stored and, beyond those, at most the ones with an unknown outcome. */
   async #compare(subject, countBefore, { answers, refusedWithoutRetryAfter }) {
     const { 200: created = 0, 503: refused = 0, ...others } = answers;
-    const open = sum(others);
+    const unknown = sum(others);
     let stored = (await subject.countItems()) - countBefore;
-    // What was left open may be stored yet, and must not count as the next load's.
-    if (stored !== created || open > 0) {
+    // Creates with an unknown outcome may still be stored, and must not count for the next load.
+    if (stored !== created || unknown > 0) {
       await delay(RECOUNT_MS);
       stored = (await subject.countItems()) - countBefore;
     }
-    if (stored < created || stored > created + open) {
-      this.report(`${subject.title} stored ${stored} items and answered 200 to ${created}`);
+    if (stored < created || stored > created + unknown) {
+      this.report(`${subject.title} stored ${stored} items and returned 200 for ${created}`);
     }
     if (refusedWithoutRetryAfter > 0) {
-      this.report(`${subject.title} answered ${refusedWithoutRetryAfter} times 503 without Retry-After`);
+      this.report(`${subject.title} returned 503 without Retry-After ${refusedWithoutRetryAfter} times`);
     }
-    if (open + refused > 0) this.remarks.push(`${subject.title} answered ${JSON.stringify(answers)}`);
+    if (unknown + refused > 0) this.remarks.push(`${subject.title} responded with ${JSON.stringify(answers)}`);
   }
 
-  /** Requests that were looked at before have one right answer, and a quick refusal is no speed. */
-  #requireAnswers({ title }, { answers: { 200: answered, ...others } }) {
+  /** Requires 200s only: prepared requests have been checked, and a fast rejection must not count as speed. */
+  #requireSuccess({ title }, { answers: { 200: answered, ...others } }) {
     if (!answered || sum(others) > 0)
-      this.report(`${title} answered reads ${JSON.stringify({ 200: answered, ...others })}`);
+      this.report(`${title} responded to reads with ${JSON.stringify({ 200: answered, ...others })}`);
   }
 
-  /** @param {string} problem a sentence without its stop */
+  /** @param {string} problem a sentence without the final period */
   report(problem) {
     this.problems.push(problem);
     this.launcher.steps.say(`!!!!! ${problem}`);

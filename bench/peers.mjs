@@ -9,7 +9,8 @@ const SOURCES = fileURLToPath(new URL('./peers/', import.meta.url));
 const LIBS = ['contracts', 'database', 'items', 'runtime'];
 
 /**
- * Compiles bench/peers into a folder inside the checkout, where they find its packages and, as `@app/…`, its built libs.
+ * Compiles bench/peers into a folder in the checkout, where they can import its packages and, as `@app/…`, its built
+ * libs.
  * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
  * @returns {Promise<string>} the folder
  */
@@ -26,12 +27,12 @@ export async function compilePeers(launcher) {
 }
 
 /**
- * Starts one process of a peer and waits until it says that it is ready.
+ * Starts one process of a peer and waits until it reports that it is ready.
  * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
  * @param {string} folder of the compiled peers
  * @param {string} name of its file
  * @param {NodeJS.ProcessEnv} env
- * @returns {Promise<number>} its process number
+ * @returns {Promise<number>} its pid
  */
 export async function startPeer(launcher, folder, name, env) {
   let isReady = false;

@@ -3,25 +3,25 @@ import { readFileSync, writeFileSync } from 'node:fs';
 /** Linux counts CPU time in hundredths of a second (`getconf CLK_TCK`). */
 const MS_A_TICK = 10;
 
-/** CPU time the process has used so far, in ms, all threads; NaN where there is no /proc. */
+/** Returns the CPU time of all threads of a process so far, in ms, or NaN without /proc. */
 export function cpuMsOf(pid) {
   const stat = read(pid, 'stat');
-  // proc_pid_stat(5): utime and stime are the 14th and 15th field, the 12th and 13th behind the name in parentheses.
+  // proc_pid_stat(5): utime and stime are the 14th and 15th field, the 12th and 13th after the name in parentheses.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * MS_A_TICK;
 }
 
-/** Lets the peak of {@link peakMegabytesOf} begin anew. */
+/** Resets the peak that {@link peakMegabytesOf} returns. */
 export function forgetPeakOf(pid) {
   try {
-    // proc_pid_clear_refs(5): 5 sets the high water mark to what is resident now.
+    // proc_pid_clear_refs(5): 5 resets the peak to the current resident set size.
     writeFileSync(`/proc/${pid}/clear_refs`, '5');
   } catch {
-    // Not Linux, or a container without it: then the peak is that of the whole life.
+    // Not Linux, or a container without this file: the peak then covers the whole life of the process.
   }
 }
 
-/** The most memory the process has had resident, in MB; NaN where there is no /proc. */
+/** Returns the peak resident memory of a process in MB, or NaN without /proc. */
 export function peakMegabytesOf(pid) {
   const kilobytes = /^VmHWM:\s+(\d+) kB/m.exec(read(pid, 'status'))?.[1];
   return (Number(kilobytes) * 1024) / 1e6;

@@ -6,7 +6,7 @@ const SHORT_PAGE = 20;
 const FAVOURITES = 5000;
 
 /**
- * Requests that are drawn at random, and what is asked of the service's rate of answers against that of a peer.
+ * Requests drawn at random, and the targets for the service's throughput against that of a peer.
  * @typedef {object} ReadGroup
  * @property {string} figure
  * @property {'getById' | 'getAll'} operation
@@ -16,7 +16,7 @@ const FAVOURITES = 5000;
 
 /**
  * @param {import('mongoose').mongo.Db} db
- * @param {number} ids how many items getById is asked for
+ * @param {number} ids number of items to request by getById
  * @returns {Promise<ReadGroup[]>}
  */
 export async function readGroups(db, ids) {
@@ -54,7 +54,7 @@ export async function readGroups(db, ids) {
   ];
 }
 
-/** The categories and statuses that fill a page together. */
+/** Returns requests for every category and status that together fill a page. */
 async function fullFilters(db) {
   const stages = [
     { $match: { isVisible: true } },
@@ -69,7 +69,7 @@ async function fullFilters(db) {
   }));
 }
 
-/** Pages of a user who has favourited items all over the catalogue. */
+/** Stores favourites from all over the catalogue, and returns requests for their pages. */
 async function favouritePages(db) {
   const userId = 'reader';
   const items = await db

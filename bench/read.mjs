@@ -26,7 +26,7 @@ const TITLES = {
 };
 
 /**
- * How reading compares with what a team would write instead, all on the same items of one database.
+ * Compares reading with what a team would write instead, all on the same items of one database.
  * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
  * @param {{quick: boolean, only: string[], data?: string, rounds?: string, against?: string}} options
  * @returns {Promise<{text: string, passed: boolean}>} Markdown, and whether every "must" is met
@@ -39,9 +39,9 @@ export async function runBenchmark(launcher, { quick, only, data, rounds, agains
   const versions = await databases.versions();
   const { name: database } = await loadCatalogue(launcher, databases, size.items);
   const subjects = await startSubjects(launcher, databases, database, otherTree && resolve(otherTree));
-  const isAsked = ({ figure }) => only.length === 0 || only.some((part) => figure.includes(part));
-  const groups = (await readGroups(databases.db(database), size.ids)).filter(isAsked);
-  for (const group of groups) await requireSameAnswers(subjects, group);
+  const isSelected = ({ figure }) => only.length === 0 || only.some((part) => figure.includes(part));
+  const groups = (await readGroups(databases.db(database), size.ids)).filter(isSelected);
+  for (const group of groups) await requireSameItems(subjects, group);
 
   const meter = new Meter(launcher, databases, { keyed: false });
   const rows = [];
@@ -74,7 +74,7 @@ export async function runBenchmark(launcher, { quick, only, data, rounds, agains
   return { text, passed: rows.every(isMet) && meter.problems.length === 0 };
 }
 
-/** No worker: it would end lapsed boosts while the peers are measured. */
+/** Starts no worker, because it would clear lapsed boosts while the peers are measured. */
 async function startSubjects(launcher, databases, database, otherTree) {
   const env = await environment(databases, database);
   const folder = await compilePeers(launcher);
@@ -96,15 +96,15 @@ async function startSubjects(launcher, databases, database, otherTree) {
   return subjects;
 }
 
-/** A benchmark of different answers would be worthless. */
-async function requireSameAnswers({ service, ...others }, { operation, inputs, against }) {
+/** Requires that all subjects return the same items: a benchmark of different results would be worthless. */
+async function requireSameItems({ service, ...others }, { operation, inputs, against }) {
   const peers = Object.entries(others).filter(([name]) => name === 'other' || name in against);
   for (const input of [inputs[0], inputs.at(-1)]) {
     const ours = await call(service.port, operation, input);
     if (operation === 'getAll') strictEqual(ours.length, input.pageSize, `a page of ${JSON.stringify(input)}`);
     for (const [, { port, title }] of peers) {
       const theirs = await call(port, operation, input);
-      deepStrictEqual(theirs, ours, `${title} answers ${operation} ${JSON.stringify(input)} otherwise`);
+      deepStrictEqual(theirs, ours, `${title} returns something else for ${operation} ${JSON.stringify(input)}`);
     }
   }
 }

@@ -4,14 +4,14 @@ import { countedValue, duration, verdict } from './rows.mjs';
 
 const PROCESSES = { api: 'CPU a create: API', worker: 'worker', mongod: 'MongoDB', redis: 'Redis' };
 
-/** The figures and their verdicts, in Markdown. */
+/** Returns a Markdown table of the figures and their verdicts. */
 export function figuresTable(rows) {
   const lines = rows.map((row) => [row.figure, limit(row, row.must), limit(row, row.aim), measured(row), verdict(row)]);
   return table(['Figure', 'Must', 'Aim', 'Measured: median (lowest–highest)', 'Met'], lines);
 }
 
 /**
- * What the ratios were made of, in Markdown.
+ * Returns a Markdown table of the absolute values from which the ratios were computed.
  * @param {{connections: number, title: string, rounds: import('./meter.mjs').Measured[]}[]} loads
  */
 export function absolutesTable(loads) {
@@ -31,7 +31,7 @@ export function absolutesTable(loads) {
 }
 
 /**
- * The machine and the programs, in one line.
+ * Returns a line about the machine and the versions of the programs.
  * @param {{mongod: string, redis: string}} versions
  */
 export function machine({ mongod, redis }) {
@@ -51,7 +51,7 @@ function measured({ unit = '', digits = 0, note, ...row }) {
   return `**${value.toFixed(digits)}${unit}**${spread}${note === undefined ? '' : `; ${note}`}`;
 }
 
-/** A table in Markdown. */
+/** Returns a Markdown table. */
 export function table(head, lines) {
   return [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }

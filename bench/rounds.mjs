@@ -1,11 +1,11 @@
 /**
- * Measures all in turn, round by round, so that whatever else the machine does meets all of them. Who is first changes:
- * what follows a load may feel it.
+ * Measures all subjects in turn, round by round, so that other work on the machine affects all of them. The order
+ * rotates, because a load may affect the one after it.
  * @template T
  * @param {string[]} names
  * @param {number} rounds
  * @param {(name: string) => Promise<T>} measure
- * @returns {Promise<Record<string, T[]>>} by name, one a round
+ * @returns {Promise<Record<string, T[]>>} by name, one per round
  */
 export async function interleave(names, rounds, measure) {
   const results = Object.fromEntries(names.map((name) => [name, []]));
@@ -16,12 +16,12 @@ export async function interleave(names, rounds, measure) {
   return results;
 }
 
-/** Round by round, what the one is of the other. */
+/** Returns the ratio of the two values of each round. */
 export function ratios(ones, others) {
   return ones.map((one, round) => one / others[round]);
 }
 
-/** The middle value, or the mean of the two in the middle; NaN of nothing. */
+/** Returns the middle value, or the mean of the two middle values. NaN for no values. */
 export function median(values) {
   const sorted = [...values].sort((a, b) => a - b);
   const half = sorted.length / 2;

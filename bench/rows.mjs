@@ -1,23 +1,23 @@
 import { median, ratios } from './rounds.mjs';
 
 /**
- * One figure and what is asked of it.
+ * A figure and its targets.
  * @typedef {object} Row
  * @property {string} figure
  * @property {'more' | 'less'} better
  * @property {number} [must]
  * @property {number} [aim]
- * @property {number[]} values one a round
- * @property {boolean} [worst] whether the worst round counts, and not the median
+ * @property {number[]} values one per round
+ * @property {boolean} [worst] whether the worst round counts instead of the median
  * @property {string} [unit]
- * @property {number} [digits] behind the point
- * @property {string} [note] what the figure was made of
+ * @property {number} [digits] after the decimal point
+ * @property {string} [note] the values from which the figure was computed
  */
 
-/** @typedef {Record<string, import('./meter.mjs').Measured[]>} Results by subject, one a round */
+/** @typedef {Record<string, import('./meter.mjs').Measured[]>} Results by subject, one per round */
 
 /**
- * How many times as many creates a second the service does as a peer.
+ * Returns the rate of the service divided by that of a peer; by default, creates per second.
  * @param {Results} results
  * @param {string} peer
  * @param {Pick<Row, 'figure' | 'must' | 'aim'>} row
@@ -29,7 +29,7 @@ export function faster(results, peer, row, rateOf = ({ creates }) => creates.per
 }
 
 /**
- * How many times as long the service takes as the direct app.
+ * Returns how many times as long the service takes as the direct app.
  * @param {Results} results
  * @param {(measured: import('./meter.mjs').Measured) => number} msOf
  * @param {Pick<Row, 'figure' | 'must' | 'aim'>} row
@@ -40,7 +40,7 @@ export function slower({ service, direct }, msOf, row) {
 }
 
 /**
- * What a create has cost MongoDB, until search found all of them.
+ * Returns MongoDB's cost per create, until search has found all of them.
  * @param {import('./meter.mjs').Measured} measured
  * @returns {number} ms of CPU time
  */
@@ -49,7 +49,7 @@ export function mongodbCpu({ creates, cpuMs }) {
 }
 
 /**
- * How many times the ones are the others, round by round.
+ * Compares two series of values by the ratio of each round.
  * @param {number[]} ones
  * @param {number[]} others
  * @param {(value: number) => string} format of the two medians in the note
@@ -72,13 +72,13 @@ export function duration(ms) {
   return `${ms.toFixed(ms < 1 ? 2 : ms < 10 ? 1 : 0)} ms`;
 }
 
-/** Whether its "must" is met; what could not be measured misses nothing. */
+/** Whether its "must" is met. A figure that could not be measured does not miss it. */
 export function isMet(row) {
   const value = countedValue(row);
   return row.must === undefined || Number.isNaN(value) || isAsGoodAs(value, row.must, row);
 }
 
-/** @param {Row} row @returns {string} the better of its two demands that is met */
+/** @param {Row} row @returns {string} the stricter of its two targets that is met */
 export function verdict(row) {
   const value = countedValue(row);
   if (Number.isNaN(value)) return '–';
@@ -88,7 +88,7 @@ export function verdict(row) {
   return row.must === undefined ? 'not yet' : 'must';
 }
 
-/** The one value that stands for all rounds. */
+/** Returns the value that counts for all rounds. */
 export function countedValue({ values, worst, better }) {
   if (!worst) return median(values);
   return better === 'more' ? Math.min(...values) : Math.max(...values);

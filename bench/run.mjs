@@ -1,16 +1,16 @@
-// The project's own benchmarks, from a bare checkout: `npm run bench -- create [--quick] [--only ROW]… [--keyed]
-// [--rounds N] [--against DIR]`, and `http`, `read`, `scale` and `soak` with [--quick]. What is being done goes to stderr, the tables
-// for the README to stdout; a missed "must" is exit code 1.
+// Runs the project's benchmarks from a bare checkout: `npm run bench -- create [--quick] [--only ROW]… [--keyed]
+// [--rounds N] [--against DIR]`, and `http`, `read`, `scale` and `soak` with [--quick]. Progress goes to stderr, the
+// tables for docs/benchmarks.md go to stdout. The exit code is 1 if a "must" is missed.
 //
-//   --quick       fewer and shorter rounds, and fewer items: some three minutes instead of fifteen, and noisier
-//   --only        one group of rows, may be repeated: creates-64, creates-256, always-64, always-256, unknown, validator,
-//                 burst, burst-10000, deadlines, single; with --against also against-64, against-256; of read, part of
-//                 the figure's name
-//   --keyed       every create of every load has an Idempotency-Key
+//   --quick       fewer and shorter rounds, and fewer items: about three minutes instead of fifteen, but noisier
+//   --only        one group of rows, may be repeated. create: creates-64, creates-256, always-64, always-256, unknown,
+//                 validator, burst, burst-10000, deadlines, single; with --against also against-64, against-256.
+//                 read: part of the name of a figure
+//   --keyed       sends an Idempotency-Key with every create
 //   --rounds N    interleaved rounds of steady loads, instead of 5 (3 with --quick)
-//   --against DIR create and read: against another checkout of the service, which must be built, in the same rounds
-//   --data DIR    read and scale: a folder for MongoDB's data, which stays; the next run finds in it what this one has
-//                 loaded, which for scale's million items takes most of the time
+//   --against DIR create and read: compares with another checkout of the service, built before, in the same rounds
+//   --data DIR    read and scale: keeps MongoDB's data in this folder. The next run reuses what this one has loaded;
+//                 loading a million items takes most of the time of scale
 import '../tools/node-version.mjs';
 import { parseArgs } from 'node:util';
 import { buildIfNeeded } from '../tools/checkout/build.mjs';
@@ -27,7 +27,7 @@ await launch(
     const { name, options } = readArguments();
     await installIfNeeded(launcher);
     await buildIfNeeded(launcher);
-    // Not before everything is installed: it needs packages.
+    // Imported only now, because it needs packages that may just have been installed.
     const { runBenchmark } = await import(`./${name}.mjs`);
     const { text, passed } = await runBenchmark(launcher, options);
     process.stdout.write(`${text}\n`);
@@ -54,5 +54,5 @@ function readArguments() {
   } catch (error) {
     throw new StepError(error.message);
   }
-  throw new StepError(`Which benchmark? There is: ${BENCHMARKS.join(', ')}`, { hint: 'npm run bench -- create' });
+  throw new StepError(`Which benchmark? Available: ${BENCHMARKS.join(', ')}`, { hint: 'npm run bench -- create' });
 }

@@ -3,7 +3,7 @@ import { randomIds } from './prepared.mjs';
 import { SEARCH_PAGE } from './scale-words.mjs';
 import { call, send } from './subjects.mjs';
 
-/** Requests of one kind differ a little in their page size: the API reads once for equal ones of the same moment. */
+/** Requests of one kind have slightly different page sizes, because the API coalesces concurrent equal reads. */
 const VARIANTS = 8;
 const DEEP_PAGE = 1000;
 
@@ -13,12 +13,12 @@ const DEEP_PAGE = 1000;
  * @property {string} figure
  * @property {'getById' | 'getAll'} operation
  * @property {object[]} inputs
- * @property {string[]} [firstIds] of the items that the answers begin with
- * @property {boolean} [isEmpty] whether the right answer is an empty list, and not a full page
+ * @property {string[]} [firstIds] ids of the first items of the responses
+ * @property {boolean} [isEmpty] whether the correct response is an empty list instead of a full page
  */
 
 /**
- * What is asked of both databases, and how many times as long the large one may take.
+ * Returns the queries for both databases, and how many times as long the large one may take.
  * @param {import('mongoose').mongo.Db} db
  * @param {{pageSize: number, ids: number}} size
  * @param {Record<string, string[]>} words
@@ -39,7 +39,7 @@ export async function growthQueries(db, { pageSize, ids }, words) {
 }
 
 /**
- * Searches for words of one kind.
+ * Returns searches for words of one kind.
  * @param {string} kind
  * @param {Record<string, string[]>} words
  * @returns {Query}
@@ -50,7 +50,7 @@ export function searchQuery(kind, words) {
 }
 
 /**
- * What is compared within one database.
+ * Returns the queries that are compared within one database.
  * @param {number} port of its service
  * @param {number} pageSize
  * @param {Record<string, string[]>} words
@@ -67,15 +67,14 @@ export async function largeQueries(port, pageSize, { common }) {
   };
 }
 
-/** Looks at two of the answers before anything is measured: each a full page or, where there is nothing, none. */
+/** Checks two of the responses before anything is measured: lists have to be full pages or, with `isEmpty`, empty. */
 export async function requireAnswers({ port }, { operation, inputs, isEmpty = false, firstIds }) {
   for (const index of [0, inputs.length - 1]) {
     const input = inputs[index];
-    const answer = await call(port, operation, input);
-    if (operation === 'getById') strictEqual(answer.id, input.id);
-    else
-      strictEqual(answer.length, isEmpty ? 0 : input.pageSize, `${answer.length} items for ${JSON.stringify(input)}`);
-    if (firstIds) strictEqual(answer[0].id, firstIds[index], `another item follows ${input.after}`);
+    const found = await call(port, operation, input);
+    if (operation === 'getById') strictEqual(found.id, input.id);
+    else strictEqual(found.length, isEmpty ? 0 : input.pageSize, `${found.length} items for ${JSON.stringify(input)}`);
+    if (firstIds) strictEqual(found[0].id, firstIds[index], `another item follows ${input.after}`);
   }
 }
 
@@ -88,7 +87,7 @@ async function categories(db) {
   return numbers.map((number) => ({ categoryId: String(number), status: 'available', pageSize: SEARCH_PAGE }));
 }
 
-/** The requests that a walk comes to at this page, from the page before it, and the items that their answers begin with. */
+/** Returns the requests for this page of a walk, from the page before it, and the first ids of their responses. */
 async function walkTo(port, page, requests) {
   const inputs = [];
   const firstIds = [];

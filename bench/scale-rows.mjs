@@ -8,14 +8,14 @@ const CREATE_CONNECTIONS = 64;
 const READS_PER_SECOND = 100;
 const TERMS_SAMPLE = 10_000;
 
-/** The first seconds of a process, until V8 has compiled it and its caches are filled, are nobody's speed. */
+/** Runs each subject before it is measured, until V8 has compiled its code and its caches are filled. */
 export async function warmUp({ meter, folder, size, small, large }) {
   const file = prepare(folder, 'warm-up', { operation: 'getAll', inputs: [{ pageSize: size.pageSize }] });
   const prepared = { file, connections: CONNECTIONS, warmUpMs: 0, ms: size.heatMs };
   for (const subject of [small, large]) await meter.measure(subject, { prepared });
 }
 
-/** How many times as long each query takes in the large database as in the small one. */
+/** Measures how many times as long each query takes in the large database as in the small one. */
 export async function growthRows(bench) {
   const { launcher, size, words } = bench;
   const subjects = { small: bench.small, large: bench.large };
@@ -36,7 +36,7 @@ export async function growthRows(bench) {
   return rows;
 }
 
-/** How many times as long what looks expensive takes as the first page, in the large database. */
+/** Measures how many times as long queries that look expensive take as the first page, in the large database. */
 export async function largeRows(bench) {
   const { launcher, large, size, words } = bench;
   const queries = await launcher.steps.run('look for page 1,000', () => largeQueries(large.port, size.pageSize, words));
@@ -55,7 +55,7 @@ export async function largeRows(bench) {
   ];
 }
 
-/** How long getById takes beside searches that look at many items and find none. */
+/** Measures how long getById takes beside searches that examine many items and find none. */
 export async function besideSearchesRow({ launcher, meter, folder, size, words, large }) {
   const [{ id }] = await randomIds(large.db, 1);
   const file = prepare(folder, 'beside', searchQuery('disjoint, less rare', words));
@@ -72,7 +72,7 @@ export async function besideSearchesRow({ launcher, meter, folder, size, words, 
   return compared(beside, idle, duration, { figure, better: 'less', must: 5, aim: 2 });
 }
 
-/** The size of all indexes against that of the documents, and that of each. */
+/** Returns the total size of the indexes against that of the documents, and the size of each index. */
 export async function indexSizes({ db, title }) {
   const items = db.collection('items');
   const [{ storageStats }] = await items.aggregate([{ $collStats: { storageStats: {} } }]).toArray();
@@ -88,11 +88,11 @@ export async function indexSizes({ db, title }) {
   const each = Object.entries(sizes).sort(([, a], [, b]) => b - a);
   return {
     row: { figure, better: 'less', must: 0.6, aim: 0.45, ...TIMES, values: [totalIndexSize / size], note: of },
-    note: `Indexes of ${title}, of ${terms.toFixed(1)} search terms each: ${each.map(([name, bytes]) => `\`${name}\` ${megabytes(bytes)}`).join(', ')}.`,
+    note: `Indexes of ${title}, with ${terms.toFixed(1)} search terms each: ${each.map(([name, bytes]) => `\`${name}\` ${megabytes(bytes)}`).join(', ')}.`,
   };
 }
 
-/** Last, because they add items. */
+/** Measures creates. Has to run last, because it adds items. */
 export async function createRows({ launcher, meter, size, small, large }) {
   const subjects = { small, large };
   const steady = { connections: CREATE_CONNECTIONS, warmUpMs: size.warmUpMs, ms: size.ms };
@@ -114,13 +114,14 @@ export async function createRows({ launcher, meter, size, small, large }) {
 }
 
 /**
- * Medians in ms, by name, one a round; NaN of what is not answered rightly, which is told and not measured.
+ * Returns medians in ms by name, one per round. A query with an incorrect response is not measured: it is reported, and
+ * its medians are NaN.
  * @param {Record<string, {subject: import('./subjects.mjs').Subject, query: import('./scale-queries.mjs').Query}>} loads
  */
 async function measureInTurn({ meter, folder, size }, loads) {
   const files = {};
   for (const [name, { subject, query }] of Object.entries(loads)) {
-    if (await isRight(meter, subject, query)) files[name] = prepare(folder, name, query);
+    if (await isCorrect(meter, subject, query)) files[name] = prepare(folder, name, query);
   }
   const { warmUpMs, ms } = size;
   return interleave(Object.keys(loads), size.rounds, async (name) => {
@@ -128,13 +129,13 @@ async function measureInTurn({ meter, folder, size }, loads) {
     if (file === undefined) return NaN;
     const { subject, query } = loads[name];
     const { reads } = await meter.measure(subject, { prepared: { file, connections: CONNECTIONS, warmUpMs, ms } });
-    // JSON has no NaN.
-    if (reads.ms.p50 === null) meter.report(`${subject.title}, ${query.figure}: no answer within ${ms} ms`);
+    // JSON has no NaN: the generator's report contains null instead.
+    if (reads.ms.p50 === null) meter.report(`${subject.title}, ${query.figure}: no response within ${ms} ms`);
     return reads.ms.p50 ?? NaN;
   });
 }
 
-async function isRight(meter, subject, query) {
+async function isCorrect(meter, subject, query) {
   try {
     await requireAnswers(subject, query);
     return true;

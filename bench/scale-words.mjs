@@ -3,28 +3,29 @@ import { join } from 'node:path';
 import { ROOT } from '../tools/checkout/root.mjs';
 import { StepError } from '../tools/steps.mjs';
 
-/** All words that are asked for fill a page of this many in both databases, but those that never come together. */
+/** Items per page of a search. All searches fill a page in both databases, except those for disjoint words. */
 export const SEARCH_PAGE = 20;
-/** So that a reader of the figures can see that it is one. */
+/** Matches terms that a reader of the figures recognizes as words. */
 const READABLE = /^\p{L}{3,}$/u;
 const COMMON_WORDS = 300;
-/** A search for words that never come together looks at each item of the rarer one: about so many in the large database. */
+/** A search for disjoint words examines every item with the rarer one: about this many in the large database. */
 const RARER_ITEMS = { disjoint: 300, 'disjoint, less rare': 1000 };
 const DISJOINT_TRIES = 300;
 
 /**
- * Words to search for, chosen by counting them in the small database, and in how many visible items of each they are.
+ * Chooses words to search for by counting them in the small database. Also returns how many visible items of each
+ * database contain them.
  * @param {import('mongoose').mongo.Db} small
  * @param {import('mongoose').mongo.Db} large
  */
 export async function chooseWords(small, large) {
-  const { words, beginnings } = await countTerms(small);
+  const { words, prefixes } = await countTerms(small);
   const common = words[0];
   const usable = words.filter(({ items }) => items.size >= SEARCH_PAGE);
   const together = words.slice(1).map((word) => ({ ...word, both: intersection(common.items, word.items) }));
   const partners = together.filter(({ both }) => both >= SEARCH_PAGE).sort((a, b) => b.both - a.both);
-  const prefix = beginnings[0];
-  if (partners.length === 0 || prefix === undefined) throw new StepError('Too few items to search for words in');
+  const prefix = prefixes[0];
+  if (partners.length === 0 || prefix === undefined) throw new StepError('There are too few items to search');
   const most = words.slice(0, COMMON_WORDS);
   const chosen = {
     common: [common.term],
@@ -34,28 +35,28 @@ export async function chooseWords(small, large) {
     'common and rarer': [common.term, leastOf(partners).term],
   };
   for (const [kind, items] of Object.entries(RARER_ITEMS)) {
-    chosen[kind] = await disjointPair(most, await onesWithAbout(items, words, large), large);
+    chosen[kind] = await disjointPair(most, await wordsInAbout(items, words, large), large);
   }
   return { chosen, frequencies: await countAll(new Set(Object.values(chosen).flat()), [small, large]) };
 }
 
-/** The words and, apart from them, the mere beginnings of words, most frequent first. */
+/** Returns the words and, separately, the terms that are only prefixes of words, most frequent first. */
 async function countTerms(db) {
   const { words: wordsOf } = createRequire(import.meta.url)(join(ROOT, 'dist', 'libs', 'items', 'src', 'words.js'));
-  const [words, beginnings] = [new Map(), new Map()];
+  const [words, prefixes] = [new Map(), new Map()];
   const fields = { name: 1, brandTitle: 1, description: 1, searchTerms: 1 };
   const items = db.collection('items').find({ isVisible: true }, { projection: fields });
   let number = 0;
   for await (const { name, brandTitle, description, searchTerms } of items) {
     const whole = new Set(Array.from(wordsOf(`${name}\n${brandTitle}\n${description}`, 'index'), ({ term }) => term));
     for (const term of searchTerms.filter((each) => READABLE.test(each))) {
-      const terms = whole.has(term) ? words : beginnings;
+      const terms = whole.has(term) ? words : prefixes;
       terms.set(term, (terms.get(term) ?? new Set()).add(number));
     }
     number += 1;
   }
-  for (const word of words.keys()) beginnings.delete(word);
-  return { words: byFrequency(words), beginnings: byFrequency(beginnings) };
+  for (const word of words.keys()) prefixes.delete(word);
+  return { words: byFrequency(words), prefixes: byFrequency(prefixes) };
 }
 
 function byFrequency(terms) {
@@ -63,7 +64,7 @@ function byFrequency(terms) {
   return counted.sort((a, b) => b.items.size - a.items.size);
 }
 
-/** The first of the rarer words, with the first of the others, that no item of either database has both of. */
+/** Returns the first of the rarer words, and the first of the others, that no item of either database contains both. */
 async function disjointPair(words, rarer, large) {
   const pairs = rarer.flatMap((rare) => words.map((word) => [word, rare]));
   const apart = pairs.filter(([one, other]) => intersection(one.items, other.items) === 0);
@@ -72,11 +73,11 @@ async function disjointPair(words, rarer, large) {
     const both = { searchTerms: { $all: terms }, isVisible: true };
     if ((await large.collection('items').findOne(both, { projection: { _id: 1 } })) === null) return terms;
   }
-  throw new StepError('No two words that never come together');
+  throw new StepError('There are no two words that never occur together');
 }
 
-/** The words that are in at most so many items of the large database, and not in far fewer. */
-async function onesWithAbout(count, words, large) {
+/** Returns the words in at most `count` items of the large database, but in more than half as many. */
+async function wordsInAbout(count, words, large) {
   const near = [];
   for (const word of words) {
     const items = await countOf(word.term, large, count + 1);
@@ -90,7 +91,7 @@ function countOf(term, db, limit) {
   return db.collection('items').countDocuments({ searchTerms: term, isVisible: true }, limit && { limit });
 }
 
-/** In how many visible items of each database the words are. */
+/** Counts the visible items of each database that contain the terms. */
 async function countAll(terms, databases) {
   const counts = {};
   for (const term of terms) counts[term] = await Promise.all(databases.map((db) => countOf(term, db)));

@@ -35,10 +35,10 @@ const QUICK = {
   statusChanges: 1000,
 };
 const CURRENT_WITHIN_MS = 300_000;
-const ASK_EVERY_MS = 500;
+const POLL_INTERVAL_MS = 500;
 
 /**
- * Whether the cost of reading grows with the catalogue: the service alone, on a small and a large one.
+ * Measures whether the cost of reading grows with the catalogue: the service alone, on a small and a large one.
  * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
  * @param {{quick: boolean, data?: string}} options
  * @returns {Promise<{text: string, passed: boolean}>} Markdown, and whether every "must" is met
@@ -102,18 +102,18 @@ async function startSubject(launcher, databases, count) {
   };
 }
 
-/** In data that is kept, boosts lapse between runs: the worker ends them before reads are measured, not meanwhile. */
+/** Boosts in kept data lapse between runs. Waits until the worker has cleared them, before reads are measured. */
 async function untilNoneHasLapsed(items) {
   const lapsed = { isBoosted: true, boostExpiresAt: { $lte: new Date() } };
   const since = performance.now();
   while ((await items.countDocuments(lapsed, { limit: 1 })) > 0) {
-    if (performance.now() - since > CURRENT_WITHIN_MS) throw new StepError('The worker does not end lapsed boosts');
-    await delay(ASK_EVERY_MS);
+    if (performance.now() - since > CURRENT_WITHIN_MS) throw new StepError('The worker did not clear lapsed boosts');
+    await delay(POLL_INTERVAL_MS);
   }
 }
 
 function wordsNote(words, frequencies) {
   const counted = (term) => `\`${term}\` ${frequencies[term].map((count) => count.toLocaleString('en')).join(' and ')}`;
   const kinds = Object.entries(words).map(([kind, terms]) => `${kind}: ${terms.map(counted).join(', ')}`);
-  return `Words, and how many visible items of the small and of the large database have them: ${kinds.join('; ')}.`;
+  return `Words, and how many visible items of the small and the large database contain them: ${kinds.join('; ')}.`;
 }

@@ -2,11 +2,11 @@ import { cpuMsOf } from './processes.mjs';
 import { interleave } from './rounds.mjs';
 import { compared, duration } from './rows.mjs';
 
-/** Copies of the small catalogue: what is changed in them changes no other row. */
+/** Copies of the small catalogue, so that the changes do not affect other rows. */
 const COPIES = { searched: 'items-searched', unsearched: 'items-unsearched' };
-const AT_ONCE = 8;
+const CONCURRENCY = 8;
 
-/** What a status change by another service costs MongoDB, against the same without an index of search. */
+/** Measures what a status change by another service costs MongoDB, against the same without a search index. */
 export async function statusChangeRow({ launcher, meter, size, small: { db, title } }) {
   const { mongod } = meter.databases.pids;
   await launcher.steps.run('copy items', () => copyItems(db));
@@ -42,7 +42,7 @@ async function copyItems(db) {
   }
 }
 
-/** As another service would, one by one. */
+/** Updates the items individually, as another service would. */
 async function changeStatuses(items, ids, statuses, round) {
   const open = ids.entries();
   const change = async () => {
@@ -51,5 +51,5 @@ async function changeStatuses(items, ids, statuses, round) {
       await items.updateOne({ _id }, { $set: { status, updatedAt: new Date() } });
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, change));
+  await Promise.all(Array.from({ length: CONCURRENCY }, change));
 }

@@ -9,7 +9,7 @@ const FIELDS = 35;
 const CREATED = /^road-bike-the-first-one-\d+$/;
 
 /**
- * What is measured: the service or a peer, running on its own database and queue.
+ * The service or a peer, running on its own database and queue.
  * @typedef {object} Subject
  * @property {string} name
  * @property {string} title
@@ -17,10 +17,10 @@ const CREATED = /^road-bike-the-first-one-\d+$/;
  * @property {Record<string, number>} pids of its processes
  * @property {string} itemId of an item it has stored
  * @property {() => Promise<number>} countItems
- * @property {() => Promise<boolean>} hasUnindexed whether search does not find all of them yet
+ * @property {() => Promise<boolean>} hasUnindexed whether search does not find all items yet
  */
 
-/** What can be measured, in the order of the tables: the title, the settings that differ and, of a peer, its processes. */
+/** All subjects in the order of the tables: the title, the settings that differ and, for a peer, its processes. */
 const SUBJECTS = {
   service: { title: 'this service' },
   unvalidated: { title: 'without the validator', env: { VALIDATE_WRITES: 'off' } },
@@ -32,7 +32,7 @@ const SUBJECTS = {
 };
 
 /**
- * Starts subjects, each with one item, created and looked at.
+ * Starts subjects, and creates and checks one item in each.
  * @template {keyof typeof SUBJECTS} Name
  * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
  * @param {import('./databases.mjs').Databases} databases
@@ -51,7 +51,7 @@ export async function startSubjects(launcher, databases, names, { against } = {}
   return subjects;
 }
 
-/** The service as it is built in a checkout, set up by the command of that checkout. */
+/** The service as built in a checkout, set up by the command of that checkout. */
 function tree(launcher, root) {
   return {
     prepare: (env) => runCli(launcher, 'setup', env, root),
@@ -59,7 +59,7 @@ function tree(launcher, root) {
   };
 }
 
-/** A lean peer has no search: it neither derives nor indexes search terms, and has the unique index only. */
+/** A lean peer has no search: it neither derives nor indexes search terms, and has only the unique index. */
 function peer(launcher, folder, { files, isLean = false }) {
   return {
     prepare: (env, db) => (isLean ? createUniqueIndex(db) : runCli(launcher, 'setup', env)),
@@ -85,13 +85,13 @@ async function startSubject(databases, name, { prepare, start }) {
   return { name, title: SUBJECTS[name].title, port, pids, itemId, countItems, hasUnindexed: () => hasUnindexed(items) };
 }
 
-/** Asks for the newest first: before the older ones are the keys of those that were indexed just now. */
+/** Looks for the newest first: a scan from the oldest would pass the removed keys of items that were just indexed. */
 export async function hasUnindexed(items) {
   const newest = { projection: { _id: 1 }, sort: { createdAt: -1 } };
   return (await items.findOne({ searchVersion: null }, newest)) !== null;
 }
 
-/** What the processes of a subject are told: free ports, and its own database and queue. */
+/** Returns the environment of a subject's processes: free ports, and its own database and queue. */
 export async function environment(databases, name) {
   return {
     ...process.env,
@@ -106,7 +106,7 @@ export async function environment(databases, name) {
   };
 }
 
-/** The service's worker and API, of this checkout or of another; answers their process numbers. */
+/** Starts the service's worker and API, of this checkout or another, and returns their pids. */
 export async function startBoth(launcher, env, root = ROOT) {
   await startService(launcher, 'worker', Number(env.WORKER_PORT), env, root);
   await startService(launcher, 'api', Number(env.PORT), env, root);
@@ -125,29 +125,29 @@ async function insertReferences(db) {
   }
 }
 
-/** A benchmark of something that does not do its work would be worthless: the first create is looked at. */
+/** Creates the first item and checks it: a benchmark of a broken subject would be worthless. */
 async function createFirst(port, name) {
   const item = await call(port, 'create', exampleBody());
-  strictEqual(Object.keys(item).length, FIELDS, `${name} answers other fields`);
+  strictEqual(Object.keys(item).length, FIELDS, `${name} returns other fields`);
   strictEqual(CREATED.test(item.slug), true, `${name} has the slug ${item.slug}`);
-  // The tutorial has no reads: none of the figures needs them.
+  // The tutorial peer has no reads, because no figure needs them.
   if (name !== 'tutorial') deepStrictEqual(await call(port, 'getById', { id: item.id }), item);
   return item.id;
 }
 
-/** Asks an API one thing as any client would, and returns what the answer holds. */
+/** Sends an API one request and returns the parsed body of the response. */
 export async function call(port, operation, body) {
-  const answer = await send(port, operation, body);
-  return answer.json();
+  const response = await send(port, operation, body);
+  return response.json();
 }
 
-/** Sends an API one request; any status but 200 is an error. */
+/** Sends an API one request. Throws unless the status is 200. */
 export async function send(port, operation, body) {
-  const answer = await fetch(`http://127.0.0.1:${port}/api/orpc/items/${operation}`, {
+  const response = await fetch(`http://127.0.0.1:${port}/api/orpc/items/${operation}`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
   });
-  strictEqual(answer.status, 200, `${operation} on port ${port} answers ${answer.status}`);
-  return answer;
+  strictEqual(response.status, 200, `${operation} on port ${port} responded with ${response.status}`);
+  return response;
 }

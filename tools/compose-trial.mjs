@@ -1,4 +1,4 @@
-// Tries docker-compose.yml for real, beside whatever else runs on this machine, and takes everything down again.
+// Tests docker-compose.yml with real containers, alongside whatever else runs on this machine, and then removes them.
 import { Compose } from './compose-trial/compose.mjs';
 import { Items } from './compose-trial/items.mjs';
 import { scenario } from './compose-trial/scenario.mjs';
@@ -6,12 +6,12 @@ import { NOTHING_TO_STAND_ON, Tally } from './compose-trial/tally.mjs';
 import { anyFreePort } from './processes/ports.mjs';
 import { StepError } from './steps.mjs';
 
-/** Always the same: what a trial left behind that was killed, the next one removes. */
+/** A fixed name, so that a trial removes what a killed one has left. */
 const PROJECT = 'item-listing-trial';
 
 const interruption = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM']) {
-  process.once(name, () => interruption.abort(new StepError(`${name}: the trial breaks off`)));
+  process.once(name, () => interruption.abort(new StepError(`${name}: the trial was interrupted`)));
 }
 const tally = new Tally(interruption.signal);
 const { steps } = tally;
@@ -26,7 +26,7 @@ try {
     await scenario(tally, compose, new Items(port, interruption.signal));
   } finally {
     if (tally.failed > 0) steps.say(await compose.run('logs', '--tail', '20').catch(() => 'no logs'));
-    await steps.run('Take everything down, volumes and images too', () => compose.remove());
+    await steps.run('Take everything down, including volumes and images', () => compose.remove());
   }
 } catch (error) {
   if (error !== NOTHING_TO_STAND_ON) {

@@ -1,5 +1,5 @@
-// Both databases for work on the service: `node tools/databases.mjs [--data DIR] [--until-stdin-closes]`.
-// One line of JSON on stdout says where they are; what is being done goes to stderr.
+// Starts MongoDB and Redis for development: `node tools/databases.mjs [--data DIR] [--until-stdin-closes]`.
+// Prints one line of JSON with their addresses to stdout, and progress to stderr.
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -1,5 +1,6 @@
-// `npm run test:fuzz`: schemathesis sends what the OpenAPI document allows, and what it does not, to the running service.
-// `--short` sends some hundred requests, always the same. Further arguments are those of `schemathesis run`: `--seed 5`.
+// `npm run test:fuzz`: schemathesis sends the service requests that its OpenAPI document allows, and others that it
+// does not. `--short` sends a few hundred, always the same. Further arguments are passed to `schemathesis run`, such as
+// `--seed 5`.
 import './node-version.mjs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +15,7 @@ import { runCli, startService } from './start/services.mjs';
 import { Steps } from './steps.mjs';
 
 const INTERRUPTED = 130;
-/** Cases of each kind for each operation: 4,000 to 6,000 requests in all, or some 500. */
+/** Cases of each kind per operation: 4,000 to 6,000 requests in all, or about 500 with `--short`. */
 const LONG = ['--max-examples', '500'];
 const SHORT = ['--max-examples', '40', '--generation-deterministic'];
 
@@ -59,7 +60,7 @@ async function fuzz(launcher, { command, env }, base) {
   const terminal = { stdin: 'inherit', stdout: 'inherit', stderr: 'inherit' };
   const [program, ...before] = command;
   const run = ['--config-file', config, 'run', `${base}/openapi.json`, '--continue-on-failure', ...args];
-  // It leaves its notes where it runs.
+  // schemathesis writes files to the working directory.
   const cwd = launcher.temporaryFolder(tmpdir());
   const child = launcher.start('schemathesis', program, [...before, ...run], { ...terminal, env, cwd });
   const { code } = await child.exited;

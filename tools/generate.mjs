@@ -1,4 +1,4 @@
-// `npm run --silent generate -- N [--seed S]`: listings for `npm run import`, on stdout.
+// `npm run --silent generate -- N [--seed S]`: prints listings for `npm run import`.
 import './node-version.mjs';
 import { join } from 'node:path';
 import { buildIfNeeded } from './checkout/build.mjs';

@@ -1,4 +1,5 @@
-// `npm run import -- FILE`: into the database of MONGODB_URI, else into the one of `npm start`, which may be running.
+// `npm run import -- FILE`: imports into the database in MONGODB_URI or, if it is not set, that of `npm start`, which
+// may be running.
 import './node-version.mjs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -13,8 +14,8 @@ import { StepError, Steps } from './steps.mjs';
 
 const COULD_NOT_RUN = 2;
 const INTERRUPTED = 130;
-const LOOK_EVERY_MS = 500;
-// Told to stop, the import stores the batches in hand and builds the search index, which takes minutes in a large database.
+const POLL_INTERVAL_MS = 500;
+// When stopped, the import stores its current batches and builds the search index: minutes in a large database.
 const IMPORT_GRACE_MS = 3_600_000;
 
 await launch(new Steps(process.stderr), (launcher) => run(launcher).catch((error) => fail(launcher, error)), {
@@ -38,14 +39,14 @@ function fail(launcher, error) {
   return COULD_NOT_RUN;
 }
 
-/** The database of the run in this checkout or, without one, the same data under a MongoDB of our own. */
+/** Returns the URI of the MongoDB of the run in this checkout. Without a run, starts MongoDB on the same data. */
 async function localMongodb(launcher) {
   let found = await tryRunLock(launcher);
   if (found.holder && !found.holder.url) {
     launcher.steps.say(`Waiting for the run in this checkout (pid ${found.holder.pid})`);
   }
   while (found.holder && !found.holder.url) {
-    await delay(LOOK_EVERY_MS);
+    await delay(POLL_INTERVAL_MS);
     found = await tryRunLock(launcher);
   }
   if (found.holder) return uriOf(found.holder);
@@ -58,7 +59,7 @@ async function localMongodb(launcher) {
 
 function uriOf({ pid, mongodbUri }) {
   if (mongodbUri) return mongodbUri;
-  throw new StepError(`The run in this checkout (pid ${pid}) uses a MongoDB of its own`, {
-    hint: 'set MONGODB_URI to that one here too',
+  throw new StepError(`The run in this checkout (pid ${pid}) was started with its own MONGODB_URI`, {
+    hint: 'set MONGODB_URI to the same value here',
   });
 }

@@ -1,4 +1,4 @@
-// `npm start`: everything on one machine, from a bare checkout to three lines to paste. Binds 127.0.0.1 only.
+// `npm start`: runs everything on one machine, from a bare checkout to example commands. Binds 127.0.0.1 only.
 import './node-version.mjs';
 import { buildIfNeeded } from './checkout/build.mjs';
 import { installIfNeeded } from './checkout/install.mjs';
@@ -26,7 +26,7 @@ await launch(new Steps(), async (launcher) => {
   await launcher.steps.run(`API on 127.0.0.1:${apiPort}, worker on 127.0.0.1:${workerPort}`, () =>
     Promise.all([startService(launcher, 'api', apiPort, env), startService(launcher, 'worker', workerPort, env)]),
   );
-  // A URI of someone else's may hold a password: whoever needs it is told it as this run was.
+  // A URI from the environment may contain a password, so it is not recorded: other tools need MONGODB_URI as well.
   const mongodbUri = process.env.MONGODB_URI ? undefined : databases.MONGODB_URI;
   note({ url: `http://localhost:${apiPort}`, mongodbUri });
   launcher.steps.say(await welcome(apiPort, workerPort));
@@ -35,22 +35,22 @@ await launch(new Steps(), async (launcher) => {
 
 async function startDatabases(launcher) {
   const { MONGODB_URI, REDIS_URL } = process.env;
-  if (MONGODB_URI) launcher.steps.say('MongoDB is the one in MONGODB_URI');
-  if (REDIS_URL) launcher.steps.say('Redis is the one in REDIS_URL');
+  if (MONGODB_URI) launcher.steps.say('Using the MongoDB in MONGODB_URI');
+  if (REDIS_URL) launcher.steps.say('Using the Redis in REDIS_URL');
   return {
     MONGODB_URI: MONGODB_URI || (await startLocalMongodb(launcher)),
     REDIS_URL: REDIS_URL || (await startLocalRedis(launcher)),
   };
 }
 
-/** A port that was asked for is taken or refused; else the usual one, or the next. */
+/** Reserves the port in the variable, or throws. If it is not set, reserves the usual port or the next free one. */
 function portFor(launcher, variable, usual) {
   return process.env[variable] ? reserveAskedPort(launcher, variable) : reservePort(launcher, usual);
 }
 
 function environment(databases, apiPort, workerPort) {
   return {
-    LOG_LEVEL: 'warn', // The terminal stays readable.
+    LOG_LEVEL: 'warn', // Keeps the terminal readable.
     PUBLIC_SITE_URL: `http://localhost:${apiPort}`,
     ...process.env,
     ...databases,

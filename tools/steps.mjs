@@ -6,10 +6,10 @@ const MARKS = {
   busy: { plain: '... ', tty: '\x1b[36m…\x1b[0m' },
 };
 
-/** A failure a person can act on: what went wrong, the lines that show it, and the way out. */
+/** A failure that a person can act on: what went wrong, the lines that show it, and a hint. */
 export class StepError extends Error {
   /**
-   * @param {string} message one sentence, without a final stop
+   * @param {string} message one sentence without the final period
    * @param {{hint?: string, details?: string[], cause?: unknown}} [more]
    */
   constructor(message, { hint, details = [], cause } = {}) {
@@ -21,8 +21,8 @@ export class StepError extends Error {
 }
 
 /**
- * Prints steps: what is done and how long it took. A terminal gets colour and a line that is rewritten when its step
- * ends; anything else (a log, `NO_COLOR`, `TERM=dumb`) gets plain lines, one a step, and one more while a step is slow.
+ * Prints steps and how long they took. A terminal gets colour, and the line of a step is rewritten when the step ends.
+ * Anything else (a log, `NO_COLOR`, `TERM=dumb`) gets one plain line per step, and another while a step is slow.
  */
 export class Steps {
   #stream;
@@ -37,11 +37,11 @@ export class Steps {
   }
 
   /**
-   * Runs one step; a failure is printed with the step's name and thrown on.
+   * Runs a step. If it fails, prints its title and rethrows the error.
    * @template T
    * @param {string} title what is done
    * @param {(step: {outcome?: string, handOver: () => number | undefined}) => Promise<T> | T} work may set `outcome`,
-   * the text of the final line; `handOver()` gives a child the terminal: its file descriptor, or undefined in a log
+   * the text of the final line; `handOver()` lets a child use the terminal: its file descriptor, or undefined in a log
    * @returns {Promise<T>}
    */
   async run(title, work) {
@@ -51,7 +51,7 @@ export class Steps {
   }
 
   /**
-   * Runs a step that may fail because another way is tried next: says why it did, and gives undefined.
+   * Runs a step that may fail, because there is an alternative. If it fails, prints the reason and returns undefined.
    * @template T
    * @param {string} title
    * @param {Parameters<Steps['run']>[1]} work
@@ -62,23 +62,23 @@ export class Steps {
     return value;
   }
 
-  /** Prints one line of its own, also in the middle of a step. */
+  /** Prints a separate line, even in the middle of a step. */
   say(text) {
     this.#erase();
     this.#stream.write(`${text}\n`);
     this.#draw();
   }
 
-  /** Prints an error the way a person wants it: the sentence, the lines that show it, the way out; a stack only for bugs. */
+  /** Prints the message, details and hint of a `StepError`, or the stack of any other error, which is a bug. */
   fail(error) {
     const known = error instanceof StepError;
     const lines = [known ? error.message : (error?.stack ?? String(error))];
     if (known) lines.push(...error.details.map((line) => `  ${line}`));
-    if (known && error.hint) lines.push(`Way out: ${error.hint}`);
+    if (known && error.hint) lines.push(`Hint: ${error.hint}`);
     this.say(lines.join('\n'));
   }
 
-  /** Forgets the step that is running: what becomes of it after an interruption is nobody's news. */
+  /** Forgets the running step, so that its result is not printed after an interruption. */
   interrupt() {
     this.#generation += 1;
     if (this.#pending) this.#handOver();
@@ -124,7 +124,7 @@ export class Steps {
 
   #draw() {
     if (!this.#tty || !this.#pending || this.#pending.handedOver) return;
-    // A line that wraps could not be erased again.
+    // A line that wraps could not be erased.
     const text = this.#pending.title.slice(0, (this.#stream.columns || 80) - 4);
     this.#stream.write(`${MARKS.busy.tty} ${text}`);
   }

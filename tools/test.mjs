@@ -1,6 +1,6 @@
-// `npm test`: the test suite from a bare checkout, on databases of its own; further arguments are jest's.
-// `REDIS_RELEASE=pinned npm run test:faults` takes the release that the launcher fetches, also where another is on PATH.
-// `--no-databases` as the first of them leaves those and the build out, for unit tests.
+// `npm test`: runs the tests from a bare checkout, on their own databases. Further arguments are passed to jest.
+// `--no-databases` as the first argument skips the databases and the build, for unit tests.
+// `REDIS_RELEASE=pinned npm run test:faults` uses the release that the launcher fetches, even if another is on PATH.
 import './node-version.mjs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { Steps } from './steps.mjs';
 
 const JEST = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
 const INTERRUPTED = 130;
-/** What runs when nothing else is said: `abuse` and `faults` take minutes. */
+/** Run by default. `abuse` and `faults` take minutes. */
 const PROJECTS = ['--selectProjects', 'unit', 'integration', 'system'];
 
 const [first, ...rest] = process.argv.slice(2);
@@ -46,7 +46,7 @@ async function startDatabases(launcher) {
 }
 
 async function runJest(launcher, databases) {
-  // The MongoDB driver imports a module while it connects, which jest allows with this flag only.
+  // The MongoDB driver imports a module dynamically while it connects, which jest supports only with this flag.
   const nodeOptions = [process.env.NODE_OPTIONS, '--experimental-vm-modules', '--no-warnings']
     .filter(Boolean)
     .join(' ');

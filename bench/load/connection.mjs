@@ -5,14 +5,14 @@ const HEAD_END = '\r\n\r\n';
 const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i;
 const RETRY_AFTER = /\r\nretry-after: *\d+/i;
 const EMPTY = Buffer.alloc(0);
-const ANSWER_MS = 30_000;
+const RESPONSE_TIMEOUT_MS = 30_000;
 
-/** @typedef {{status: number, mayRetry: boolean}} Answer `mayRetry`: it said when, in `Retry-After` */
+/** @typedef {{status: number, mayRetry: boolean}} Answer `mayRetry`: it is a 503 with `Retry-After` */
 
 /**
- * One keep-alive connection that sends prepared bytes, one request at a time, and reads no more of an answer than it
- * must: what the load generator computes is missing to the servers on the same machine. It expects answers with a
- * Content-Length, which all servers here give.
+ * A keep-alive connection that sends prepared bytes, one request at a time, and parses as little of a response as it
+ * can: the load generator takes CPU time from the servers on the same machine. It expects responses with a
+ * Content-Length, which all servers here send.
  */
 export class Connection {
   #port;
@@ -24,7 +24,7 @@ export class Connection {
     this.#port = port;
   }
 
-  /** Opens the connection before there is anything to send; one that cannot be opened fails with its first request. */
+  /** Opens the connection before there is anything to send. If it cannot be opened, the first request fails. */
   async open() {
     this.#socket ??= this.#connect();
     await once(this.#socket, 'connect').catch(() => undefined);
@@ -32,7 +32,7 @@ export class Connection {
 
   /**
    * @param {Buffer} request
-   * @returns {Promise<Answer>} rejects when the connection ends first, or nothing comes for half a minute
+   * @returns {Promise<Answer>} rejects if the connection ends first, or if nothing is received for half a minute
    */
   send(request) {
     this.#socket ??= this.#connect();
@@ -48,7 +48,7 @@ export class Connection {
 
   #connect() {
     const socket = connect({ host: '127.0.0.1', port: this.#port, noDelay: true });
-    socket.setTimeout(ANSWER_MS, () => socket.destroy(new Error('no answer')));
+    socket.setTimeout(RESPONSE_TIMEOUT_MS, () => socket.destroy(new Error('no response')));
     socket.on('data', (chunk) => this.#read(chunk));
     socket.on('error', (error) => this.#waiting?.reject(error));
     socket.on('close', () => {
@@ -65,7 +65,7 @@ export class Connection {
     if (headEnd < 0) return;
     const head = this.#received.toString('latin1', 0, headEnd);
     const length = Number(CONTENT_LENGTH.exec(head)?.[1]);
-    if (Number.isNaN(length)) this.#socket.destroy(new Error('an answer without Content-Length'));
+    if (Number.isNaN(length)) this.#socket.destroy(new Error('a response without Content-Length'));
     if (!(this.#received.length >= headEnd + HEAD_END.length + length)) return;
     this.#received = EMPTY;
     const { resolve } = this.#waiting;

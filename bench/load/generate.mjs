@@ -1,5 +1,5 @@
-// The load generator, a process of its own so that its work shows in nobody's figures: `node generate.mjs SPEC` sends
-// what SPEC (JSON) asks for to 127.0.0.1 and prints a report as JSON.
+// The load generator, a separate process so that its work does not count for a subject: `node generate.mjs SPEC` sends
+// the requests that SPEC (JSON) describes to 127.0.0.1 and prints a report as JSON.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,18 +12,18 @@ import { Tally } from './tally.mjs';
  * @typedef {object} Spec
  * @property {number} port
  * @property {boolean} [keyed] whether creates have an Idempotency-Key
- * @property {number} [waitS] how long creates say that they wait
- * @property {boolean} [isUnknown] whether no create has a brand or a condition that exists
+ * @property {number} [waitS] the wait that creates ask for
+ * @property {boolean} [isUnknown] whether the brands and conditions of creates do not exist
  * @property {{connections: number, warmUpMs: number, ms: number}} [steady] creates in a closed loop
  * @property {{connections: number, rate?: number, count: number}} [burst] creates in an open loop, all at once without a rate
  * @property {{id: string, connections: number, warmUpMs: number, ms: number}} [readLoop] getById in a closed loop
- * @property {{file: string, connections: number, warmUpMs: number, ms: number}} [prepared] requests in a closed loop, drawn
- *   from the operation and inputs in a file of JSON: too many for a command line
- * @property {{id: string, rate: number, ms?: number}} [reads] getById in an open loop, for so long or through the burst or
- *   the prepared requests, which are then reported as `others`
+ * @property {{file: string, connections: number, warmUpMs: number, ms: number}} [prepared] requests in a closed loop,
+ *   drawn from the operation and inputs in a JSON file: there are too many for a command line
+ * @property {{id: string, rate: number, ms?: number}} [reads] getById in an open loop, for `ms` or throughout the
+ *   burst or the prepared requests, which are then reported as `others`
  */
 
-/** Readers are there before a burst comes. */
+/** Readers start this long before a burst. */
 const READ_BEFORE_MS = 500;
 
 /** @type {Spec} */
@@ -31,7 +31,7 @@ const spec = JSON.parse(process.argv[2]);
 const { port } = spec;
 const next = createRequests(port, spec);
 const drawn = spec.prepared && preparedRequests(port, JSON.parse(readFileSync(spec.prepared.file, 'utf8')));
-// What starting a process takes is not what a request takes.
+// Excludes the cost of starting the process.
 const started = process.cpuUsage();
 
 const report = await work();

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from './connection.mjs';
 
 /**
- * Closed loop: each connection sends its next request when it has the answer to the last one, until the tally's time is
- * over; what is under way then is waited for.
+ * Runs a closed loop: each connection sends its next request after the response to the last one, until the tally's time
+ * is over. Waits for the requests that are then in flight.
  * @param {number} port
  * @param {{connections: number, next: () => Buffer, tally: import('./tally.mjs').Tally}} options
  */
@@ -18,9 +18,9 @@ export async function closedLoop(port, { connections, next, tally }) {
 }
 
 /**
- * Open loop: requests fall due at a steady rate whether or not the server keeps up, and go out over whichever connection
- * is free. Their time runs from when they were due: a server that stalls cannot hide behind a client that waits. The
- * connections are open before: a thousand that are opened at once may each wait a second for a lost SYN.
+ * Runs an open loop: requests are due at a steady rate, whether or not the server keeps up, and are sent over any free
+ * connection. They are timed from when they were due, so that waiting clients cannot hide a stalled server. The
+ * connections are opened beforehand, one by one: of a thousand at once, each may wait a second for a lost SYN.
  * @param {number} port
  * @param {{connections: number, rate: number, count?: number, until?: Promise<unknown>, next: () => Buffer,
  *   tally: import('./tally.mjs').Tally}} options ends after `count` requests, or once `until` has settled
@@ -39,7 +39,7 @@ export async function openLoop(port, { connections, rate, count = Infinity, unti
         sent += 1;
         const early = due - performance.now();
         if (early > 0) await delay(early);
-        // What a timer adds to its millisecond is not the server's doing.
+        // The delay of a late timer is not the server's.
         const since = early > 0 ? performance.now() : due;
         await tally.count(since, client.send(next()));
       }

@@ -1,5 +1,5 @@
-// Readers in a thread of their own: what the load generator does for a burst must not make their answers late. They read
-// all the time, count from the first message on, and after the second post their report.
+// Readers in a separate thread, so that the load generator's work for a burst does not delay their responses. They read
+// all the time, count after the first message, and post their report after the second.
 import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
 import { openLoop } from './loops.mjs';
@@ -10,11 +10,11 @@ const CONNECTIONS = 16;
 
 const { port, id, rate } = workerData;
 const tally = new Tally({ measureFrom: Infinity });
-const untilToldTwice = async () => {
+const secondMessage = async () => {
   await once(parentPort, 'message');
   tally.measureFrom = performance.now();
   await once(parentPort, 'message');
 };
-await openLoop(port, { connections: CONNECTIONS, rate, until: untilToldTwice(), next: readRequests(port, id), tally });
+await openLoop(port, { connections: CONNECTIONS, rate, until: secondMessage(), next: readRequests(port, id), tally });
 parentPort.postMessage(tally.report());
 parentPort.close();

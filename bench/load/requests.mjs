@@ -15,17 +15,17 @@ const SENTENCES = [
 const TEXTS = 500;
 const BRANDS = 50;
 const CONDITIONS = 5;
-/** From here on no collection has one. */
+/** No brand or condition has this number or a higher one. */
 const UNKNOWN = 1_000_000;
 
-/** How many brands and conditions have to exist for every item to find its own. */
+/** How many brands and conditions must exist, so that every item refers to existing ones. */
 export const REFERENCES = { brands: BRANDS, conditions: CONDITIONS };
 
 /**
- * An endless supply of create requests, about 900 bytes each, no two with the same name.
+ * Returns a function that makes create requests of about 900 bytes, no two with the same name.
  * @param {number} port
- * @param {{keyed?: boolean, waitS?: number, isUnknown?: boolean}} [options] whether each has an Idempotency-Key, how long it
- *   says that it waits for its item, and whether its brand and its condition exist nowhere
+ * @param {{keyed?: boolean, waitS?: number, isUnknown?: boolean}} [options] whether each has an Idempotency-Key, how
+ *   long it asks to wait for its item, and whether its brand and condition do not exist
  * @returns {() => Buffer}
  */
 export function createRequests(port, { keyed = false, waitS, isUnknown = false } = {}) {
@@ -42,7 +42,7 @@ export function createRequests(port, { keyed = false, waitS, isUnknown = false }
 }
 
 /**
- * The request for one item, again and again.
+ * Returns a function that always returns the request for one item.
  * @param {number} port
  * @param {string} id
  * @returns {() => Buffer}
@@ -53,7 +53,7 @@ export function readRequests(port, id) {
 }
 
 /**
- * Requests with these inputs, drawn at random.
+ * Returns a function that draws requests with these inputs at random.
  * @param {number} port
  * @param {{operation: string, inputs: object[]}} prepared
  * @returns {() => Buffer}
@@ -63,7 +63,7 @@ export function preparedRequests(port, { operation, inputs }) {
   return () => requests[Math.floor(Math.random() * requests.length)];
 }
 
-/** The one create of these bodies that is looked at before anything is measured. */
+/** Returns the body of the create that is checked before anything is measured. */
 export function exampleBody() {
   return JSON.parse(`{"name":"Road bike, the first one",${bodyAfterName(0)}`);
 }

@@ -1,13 +1,13 @@
 /**
- * @typedef {object} Report what a stream of requests got
- * @property {Record<string, number>} answers how many of each status; `lost` had no answer
- * @property {number} refusedWithoutRetryAfter how many of the 503s did not say when to come back
- * @property {number} perSecond 200s a second, within the measured time
- * @property {{p50: number, p99: number, max: number}} ms how long the measured answers took
- * @property {number} lastMs from the first request of the stream to the last answer
+ * @typedef {object} Report the responses to a stream of requests
+ * @property {Record<string, number>} answers responses by status; `lost` counts requests without one
+ * @property {number} refusedWithoutRetryAfter 503s without Retry-After
+ * @property {number} perSecond 200s per second within the measured time
+ * @property {{p50: number, p99: number, max: number}} ms durations of the measured responses
+ * @property {number} lastMs from the construction of the tally to the last response
  */
 
-/** Collects answers; those that came from `measureFrom` to `measureUntil` (performance.now) make the figures. */
+/** Collects responses. Those received from `measureFrom` to `measureUntil` (performance.now) are measured. */
 export class Tally {
   #answers = {};
   #refusedWithoutRetryAfter = 0;
@@ -22,12 +22,12 @@ export class Tally {
   }
 
   /**
-   * Counts the answer to a request that was due at `since`.
+   * Counts the response to a request that was due at `since`.
    * @param {number} since
-   * @param {Promise<import('./connection.mjs').Answer>} answer
+   * @param {Promise<import('./connection.mjs').Answer>} response
    */
-  async count(since, answer) {
-    const { status, mayRetry } = await answer.catch(() => ({ status: 'lost', mayRetry: false }));
+  async count(since, response) {
+    const { status, mayRetry } = await response.catch(() => ({ status: 'lost', mayRetry: false }));
     const now = performance.now();
     this.#last = now;
     this.#answers[status] = (this.#answers[status] ?? 0) + 1;

@@ -1,4 +1,4 @@
-// What a team writes first: a Nest app that stores each item with mongoose as the request comes.
+// What a team writes first: a Nest app that stores each item with mongoose while it handles the request.
 import 'reflect-metadata';
 import { CreateItemInputSchema, GetAllInputSchema, GetByIdInputSchema, type Item } from '@app/contracts';
 import { Body, Controller, HttpCode, Inject, Injectable, Module, NotFoundException, Post } from '@nestjs/common';
@@ -57,7 +57,7 @@ class ItemsService {
     return items.map(toItem);
   }
 
-  /** The ids first, then those that match, then the page. */
+  /** Reads the ids first, then those that match, then the page. */
   private async getFavourites(userId: string, filter: object, { skip, limit }: PageOptions): Promise<Item[]> {
     const favourites = await this.models.favourites
       .find({ userId }, { itemId: 1 })

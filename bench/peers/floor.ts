@@ -1,4 +1,4 @@
-// The least that does the work: node:http and the MongoDB driver, one counter increment and one insert a request.
+// The minimum that does the work: node:http and the MongoDB driver, one counter increment and one insert per create.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { CreateItemInputSchema, GetAllInputSchema, GetByIdInputSchema, type Item } from '@app/contracts';
 import { mongoId } from '@app/database';
@@ -55,9 +55,9 @@ async function start(): Promise<void> {
 async function handle(handler: Handler | undefined, request: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
     const found = await handler?.(JSON.parse(await read(request)));
-    answer(response, found ? 200 : 404, found ?? {});
+    respond(response, found ? 200 : 404, found ?? {});
   } catch {
-    answer(response, 500, {});
+    respond(response, 500, {});
   }
 }
 
@@ -71,7 +71,7 @@ function read(request: IncomingMessage): Promise<string> {
   });
 }
 
-function answer(response: ServerResponse, status: number, body: object): void {
+function respond(response: ServerResponse, status: number, body: object): void {
   const bytes = Buffer.from(JSON.stringify(body));
   response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': bytes.length }).end(bytes);
 }

@@ -1,7 +1,7 @@
 import type { ItemRecord } from '@app/database';
 import { Schema, type Connection, type Types } from 'mongoose';
 
-/** A peer keeps no hash of the request: it has no Idempotency-Key. */
+/** A peer stores no hash of the request, because it does not support Idempotency-Key. */
 export type PeerRecord = Omit<ItemRecord, 'requestHash'>;
 
 const required = true;

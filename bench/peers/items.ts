@@ -13,23 +13,23 @@ import { itemSlug, searchTerms } from '@app/items';
 import { Types, type mongo } from 'mongoose';
 import type { PeerRecord } from './item-model.js';
 
-/** What every peer is told. */
+/** The settings of every peer. */
 export const settings = {
   mongodbUri: process.env['MONGODB_URI'] ?? '',
   redisUrl: process.env['REDIS_URL'] ?? '',
   queue: process.env['QUEUE_PREFIX'] ?? '',
   port: Number(process.env['PORT']),
-  /** Whether items are stored with what search looks up. */
+  /** Whether items are stored with search terms. */
   isSearched: process.env['PEER_SEARCH'] !== 'off',
 };
 
-/** As durable as the service: on the disks of a majority before it counts. */
+/** The write concern of the service: journaled by a majority before a write is acknowledged. */
 export const DURABLY = { w: 'majority', journal: true } as const;
 
-/** Counter of the public ids. */
+/** The id of the counter for public ids. */
 export const COUNTER = 'item.publicId';
 
-/** Titles by number, of brands or of conditions. */
+/** Titles of brands or conditions by number. */
 export type Titles = Map<number, string>;
 
 export interface References {
@@ -37,7 +37,7 @@ export interface References {
   conditions: Titles;
 }
 
-/** All titles, read once at the start: no item costs a look-up. */
+/** Reads all titles once at the start, so that no item costs a lookup. */
 export async function loadReferences(db: mongo.Db): Promise<References> {
   const titles = async (name: string): Promise<Titles> => {
     const records = await db.collection<{ _id: number; title: string }>(name).find().toArray();
@@ -46,7 +46,7 @@ export async function loadReferences(db: mongo.Db): Promise<References> {
   return { brands: await titles('brands'), conditions: await titles('conditions') };
 }
 
-/** The document to be stored: the same fields as the service's, slug and search terms by the same functions. */
+/** Returns the document to store: the service's fields, with slug and search terms from the same functions. */
 export function toRecord(input: CreateItemInput, publicId: number, { brands, conditions }: References): PeerRecord {
   const { categoryId, isFeatured, photos, ...sent } = input;
   const slug = itemSlug(input.name, publicId);
@@ -86,10 +86,10 @@ export function toRecord(input: CreateItemInput, publicId: number, { brands, con
   };
 }
 
-/** What no answer holds need not be read. */
+/** Excludes the fields that no response contains. */
 export const ANSWERED = { requestHash: 0, searchTerms: 0, searchVersion: 0 } as const;
 
-/** The order of every list, as the service has it. */
+/** The order of every list, as in the service. */
 const ORDER = { isBoosted: -1, boostScore: -1, createdAt: -1, publicId: -1 } as const;
 
 export interface PageOptions {
@@ -98,13 +98,16 @@ export interface PageOptions {
   limit: number;
 }
 
-/** What a list is asked for, of the driver as of mongoose. */
+/** The query for a page of a list, for the driver and for mongoose. */
 interface PageQuery {
   filter: { isVisible: true; status: ItemStatus | { $in: ItemStatus[] }; categoryId?: number };
   options: PageOptions;
 }
 
-/** One page of a list. All statuses go by name, so that the service's index, which begins with them, serves it in order. */
+/**
+ * Returns the query for a page of a list. Without a status it names all of them, so that the service's index, which
+ * begins with the status, returns the items in order.
+ */
 export function pageQuery({
   page = DEFAULT_PAGE,
   pageSize: limit = DEFAULT_PAGE_SIZE,
@@ -119,7 +122,7 @@ export function pageQuery({
   return { filter, options: { sort: ORDER, skip: (page - 1) * limit, limit } };
 }
 
-/** The answer: the 35 fields. */
+/** Returns the item of a response, with all 35 fields. */
 export function toItem(record: StoredItem): Item {
   const isActive = record.isBoosted && (!record.boostExpiresAt || record.boostExpiresAt > new Date());
   return {

@@ -42,11 +42,11 @@ async function start(): Promise<void> {
   const connect = (): Redis => new Redis(settings.redisUrl, { maxRetriesPerRequest: null });
   const queue = new Queue<CreateItemDto, Item>(settings.queue, {
     connection: connect(),
-    // The default keeps every job for ever.
+    // By default, BullMQ keeps every job forever.
     defaultJobOptions: { attempts: 3, removeOnComplete: { count: 5000 }, removeOnFail: { count: 5000 } },
   });
   const events = new QueueEvents(settings.queue, { connection: connect() });
-  // Each waiting request listens to both.
+  // Each waiting request adds listeners to both.
   queue.setMaxListeners(0);
   events.setMaxListeners(0);
   await events.waitUntilReady();

@@ -1,4 +1,4 @@
-// The other half of the tutorial: one insert a job, the item as the job's return value.
+// The other half of the tutorial: one insert per job, with the item as the return value of the job.
 import type { CreateItemInput, Item } from '@app/contracts';
 import { Worker, type Job } from 'bullmq';
 import { Redis } from 'ioredis';
@@ -6,7 +6,7 @@ import mongoose from 'mongoose';
 import { createModels } from './item-model.js';
 import { COUNTER, DURABLY, loadReferences, sayReady, settings, toItem, toRecord } from './items.js';
 
-/** Tutorials say 10 to 50; the most suits it best. */
+/** Tutorials recommend 10 to 50; the highest is the fastest. */
 const CONCURRENCY = 50;
 
 async function start(): Promise<void> {

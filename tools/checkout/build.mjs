@@ -11,7 +11,7 @@ const FILES = /^(tsconfig.*\.json|nest-cli\.json|\.swcrc|package\.json|package-l
 const TESTS = /\.(spec|int-spec)\.ts$/;
 
 /**
- * Builds `dist/` unless it was built from these very sources.
+ * Builds `dist/` unless it is up to date with the sources.
  * @param {import('../processes/launcher.mjs').Launcher} launcher
  */
 export async function buildIfNeeded(launcher) {
@@ -23,10 +23,10 @@ export async function buildIfNeeded(launcher) {
 }
 
 async function build(launcher, digest) {
-  // Gone first: a build that breaks off leaves a mixture, which must not pass for the one before.
+  // Removed first: an interrupted build leaves a mix of old and new files, which must not count as up to date.
   rmSync(STAMP, { force: true });
   await launcher.run('npm', ['run', '--silent', 'build'], { cwd: ROOT }).catch((error) => {
-    throw new StepError(error.message, { details: error.details, hint: 'correct what the compiler complains about' });
+    throw new StepError(error.message, { details: error.details, hint: 'fix the compiler errors' });
   });
   writeFileSync(STAMP, digest);
 }

@@ -5,7 +5,7 @@ import { withLock } from './with-lock.mjs';
 import { ROOT } from './root.mjs';
 
 /**
- * Installs the dependencies unless what is installed is what the lock file says.
+ * Installs the dependencies unless they already match the lock file.
  * @param {import('../processes/launcher.mjs').Launcher} launcher
  */
 export async function installIfNeeded(launcher) {
@@ -17,22 +17,23 @@ export async function installIfNeeded(launcher) {
 
 async function install(launcher) {
   // Building and testing need the development dependencies, whatever NODE_ENV says.
-  const quietly = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
-  await launcher.run('npm', ['ci', ...quietly], { cwd: ROOT }).catch((error) => {
+  const flags = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+  await launcher.run('npm', ['ci', ...flags], { cwd: ROOT }).catch((error) => {
     throw new StepError(error.message, { details: error.details, hint: 'run `npm ci` and see what it needs' });
   });
 }
 
 /**
- * npm notes what it has installed in the form of the lock file. Comparing the two finds out about an edited lock file,
- * an install without development dependencies and one broken off, and leaves alone what someone installed by hand.
+ * Compares the lock file with the hidden one, in which npm records what it has installed. This detects an edited lock
+ * file, an install without development dependencies and an interrupted install. Packages installed by hand are ignored.
+ * @see https://docs.npmjs.com/cli/configuring-npm/package-lock-json#hidden-lockfiles
  */
 function isInstalled() {
   const wanted = packagesIn('package-lock.json');
   const installed = packagesIn(join('node_modules', '.package-lock.json'));
   if (wanted === undefined || installed === undefined) return false;
   return Object.entries(wanted).every(([path, { version, optional }]) => {
-    // The entry of the checkout itself has the empty path; optional packages for other systems are never installed.
+    // The empty path is the checkout itself. Optional packages for other platforms are never installed.
     return path === '' || (optional && !installed[path]) || installed[path]?.version === version;
   });
 }

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 
-/** The folder of this checkout, with a slash at its end. */
+/** The root folder of this checkout, with a trailing slash. */
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What runs keep in this checkout; not in git. */
+/** The folder in which runs keep their files; not in git. */
 export const LOCAL = `${ROOT}.local`;

@@ -3,24 +3,24 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { claim } from '../processes/claim.mjs';
 import { LOCAL } from './root.mjs';
 
-const LOOK_EVERY_MS = 300;
+const POLL_INTERVAL_MS = 300;
 
 /**
- * Does something to the checkout that no two runs may do at once: `npm start` and `npm test` in two terminals would
- * pull each other's `node_modules` or `dist` away.
+ * Runs work that only one run in this checkout may do at a time: `npm start` and `npm test` in two terminals would
+ * otherwise delete each other's `node_modules` or `dist`.
  * @param {import('../processes/launcher.mjs').Launcher} launcher
- * @param {string} what
- * @param {() => Promise<void>} work should look again whether it is still needed
+ * @param {string} what name of the lock, also for the message
+ * @param {() => Promise<void>} work has to check again whether it is still needed
  */
 export async function withLock(launcher, what, work) {
   const file = join(LOCAL, `${what}.lock`);
-  let mine = await claim(file);
-  if (mine.holder) launcher.steps.say(`Waiting for the ${what} of another run (pid ${mine.holder.pid})`);
-  while (mine.holder) {
-    await delay(LOOK_EVERY_MS);
-    mine = await claim(file);
+  let lock = await claim(file);
+  if (lock.holder) launcher.steps.say(`Waiting for the ${what} of another run (pid ${lock.holder.pid})`);
+  while (lock.holder) {
+    await delay(POLL_INTERVAL_MS);
+    lock = await claim(file);
   }
-  launcher.giveBack(mine.release);
+  launcher.giveBack(lock.release);
   await work();
-  mine.release();
+  lock.release();
 }

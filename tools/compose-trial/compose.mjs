@@ -6,25 +6,25 @@ import { containersOfJson, containersOfTable } from './containers.mjs';
 const COMMANDS = [['docker', 'compose'], ['docker-compose']];
 const LAST_LINES = 25;
 
-/** One project of Docker Compose, whichever of its generations is installed. */
+/** A Docker Compose project. Works with the Compose plugin and the standalone binary, including Compose 1. */
 export class Compose {
   #command;
   #project;
   #env;
   #interrupted;
-  #isFirstGeneration;
+  #isCompose1;
 
   /**
    * @param {string} project
    * @param {NodeJS.ProcessEnv} env
-   * @param {AbortSignal} interrupted ends what is running
+   * @param {AbortSignal} interrupted stops the running command
    */
   static async find(project, env, interrupted) {
     for (const command of COMMANDS) {
       const version = await execute([...command, 'version', '--short'], env, interrupted).catch(() => undefined);
       if (version !== undefined) return new Compose(command, version.trim(), project, env, interrupted);
     }
-    throw new StepError('Docker Compose is not there', { hint: 'install Docker with its Compose plugin' });
+    throw new StepError('Docker Compose is not installed', { hint: 'install Docker with its Compose plugin' });
   }
 
   constructor(command, version, project, env, interrupted) {
@@ -32,23 +32,23 @@ export class Compose {
     this.#project = project;
     this.#env = env;
     this.#interrupted = interrupted;
-    this.#isFirstGeneration = version.startsWith('1.');
+    this.#isCompose1 = version.startsWith('1.');
     this.name = `${command.join(' ')} ${version}`;
   }
 
-  /** Runs a command of Compose to its end and gives what it printed. */
+  /** Runs a Compose command to completion and returns its stdout. */
   async run(...args) {
     return this.#run(args, this.#interrupted);
   }
 
-  /** Ends and removes everything that the project has, volumes and built images too; an interruption does not stop it. */
+  /** Removes everything the project has created, including volumes and built images. Ignores interruptions. */
   async remove() {
     await this.#run(['down', '--volumes', '--rmi', 'local', '--remove-orphans']);
   }
 
-  /** The project's containers, those that have ended too. */
+  /** Returns the project's containers, including those that have exited. */
   async containers() {
-    if (this.#isFirstGeneration) return containersOfTable(await this.run('ps', '-a'), this.#project);
+    if (this.#isCompose1) return containersOfTable(await this.run('ps', '-a'), this.#project);
     return containersOfJson(await this.run('ps', '-a', '--format', 'json'));
   }
 
@@ -58,27 +58,27 @@ export class Compose {
   }
 }
 
-/** In a process group of its own: a terminal's Ctrl-C must reach only the trial, which then takes everything down. */
+/** Uses a separate process group: Ctrl-C in the terminal must reach only the trial, which then removes everything. */
 function execute([file, ...args], env, interrupted) {
   return new Promise((resolve, reject) => {
     interrupted?.throwIfAborted();
     const child = spawn(file, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
     const interrupt = () => process.kill(-child.pid, 'SIGINT');
     interrupted?.addEventListener('abort', interrupt);
-    let printed = '';
-    let all = '';
+    let stdout = '';
+    let output = '';
     child.stdout.setEncoding('utf8').on('data', (text) => {
-      printed += text;
-      all += text;
+      stdout += text;
+      output += text;
     });
-    child.stderr.setEncoding('utf8').on('data', (text) => (all += text));
+    child.stderr.setEncoding('utf8').on('data', (text) => (output += text));
     child.once('error', reject);
     child.once('close', (code) => {
       interrupted?.removeEventListener('abort', interrupt);
       if (interrupted?.aborted) reject(interrupted.reason);
-      if (code === 0) resolve(printed);
-      const details = all.trimEnd().split(/\r?\n/).slice(-LAST_LINES);
-      reject(new StepError(`${[file, ...args].join(' ')} ended with code ${code}`, { details }));
+      if (code === 0) resolve(stdout);
+      const details = output.trimEnd().split(/\r?\n/).slice(-LAST_LINES);
+      reject(new StepError(`${[file, ...args].join(' ')} exited with code ${code}`, { details }));
     });
   });
 }

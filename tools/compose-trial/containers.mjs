@@ -1,11 +1,11 @@
 /**
  * @typedef {object} Container
  * @property {string} service
- * @property {string} state `healthy`, `starting`, `unhealthy`, `exit 0`; `running` where nobody checks its health
+ * @property {string} state `healthy`, `starting`, `unhealthy`, `exit 0`; `running` without a health check
  */
 
 /**
- * Reads `ps -a --format json`: a line a container, in early versions an array.
+ * Parses the output of `ps -a --format json`: one line per container, or an array in early versions.
  * @returns {Container[]}
  */
 export function containersOfJson(text) {
@@ -23,7 +23,7 @@ export function containersOfJson(text) {
 }
 
 /**
- * Reads the table of `ps -a`, which is all that Compose 1 has to offer.
+ * Parses the table that `ps -a` prints, the only format of Compose 1.
  * @param {string} text
  * @param {string} project
  * @returns {Container[]}
@@ -42,10 +42,10 @@ function stateOfTable(state) {
 }
 
 /**
- * In which services the containers are not as they should be, in words.
+ * Describes the services whose containers are not in the expected states.
  * @param {Container[]} containers
  * @param {Record<string, string[]>} expected states by service
- * @returns {string | undefined} nothing when all are
+ * @returns {string | undefined} undefined if there are none
  */
 export function deviation(containers, expected) {
   const deviations = Object.entries(expected).flatMap(([service, states]) => {

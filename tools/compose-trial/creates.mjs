@@ -6,7 +6,7 @@ const LISTED_WITHIN_MS = 60_000;
 /** @typedef {Awaited<ReturnType<import('./items.mjs').Items['create']>> & {word: string}} Create */
 
 /**
- * Creates so many items at once.
+ * Creates `count` items concurrently.
  * @param {import('./items.mjs').Items} items
  * @returns {Promise<Create[]>}
  */
@@ -16,18 +16,18 @@ export function createMany(items, count) {
 }
 
 /**
- * Creates for as long as something lasts, and no fewer items than are to be on their way at a time.
+ * Creates items, `atATime` concurrently, until the task has settled, and no fewer than `atATime` in all.
  * @param {import('./items.mjs').Items} items
  * @param {number} atATime
- * @param {Promise<unknown>} something may fail: what it has done is for others to look at
+ * @param {Promise<unknown>} task may reject: the caller checks its effect
  * @returns {Promise<Create[]>}
  */
-export async function createDuring(items, atATime, something) {
+export async function createDuring(items, atATime, task) {
   const word = newWord();
   const creates = [];
   let started = 0;
   let isOver = false;
-  const over = something.catch(() => undefined).finally(() => (isOver = true));
+  const over = task.catch(() => undefined).finally(() => (isOver = true));
   const lane = async () => {
     do creates.push(await create(items, word, (started += 1)));
     while (!isOver);
@@ -37,7 +37,8 @@ export async function createDuring(items, atATime, something) {
 }
 
 /**
- * What was accepted is listed, sooner or later, and once; nothing else is under the same words.
+ * Waits until the created items are listed. Throws unless each is listed exactly once, and nothing else is found by
+ * their search words.
  * @param {import('./items.mjs').Items} items
  * @param {Create[]} creates
  */
@@ -54,18 +55,18 @@ export async function expectExactlyOnce(items, creates) {
   expect(listed.length === wanted.length, `${wanted.length} creates, but getAll lists ${listed.length} items`);
 }
 
-/** What became of creates that are all there, in words. */
+/** Summarizes creates whose items have all been found. */
 export function summary(creates) {
   const stored = creates.filter(({ isStored }) => isStored).length;
   const slowestMs = Math.round(Math.max(...creates.map(({ ms }) => ms)));
-  return `${stored} creates answered 200 within ${slowestMs} ms, ${creates.length - stored} settled later, all there once`;
+  return `${stored} creates returned 200 and ${creates.length - stored} 504 within ${slowestMs} ms, all listed once`;
 }
 
 async function create(items, word, number) {
   return { ...(await items.create(`${word} ${number}`)), word };
 }
 
-/** A word that no other item has in its name. */
+/** Returns a word that no other item has in its name. */
 function newWord() {
   return `trial${Array.from({ length: 12 }, () => String.fromCharCode(97 + randomInt(26))).join('')}`;
 }

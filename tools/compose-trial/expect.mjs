@@ -1,24 +1,24 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { StepError } from '../steps.mjs';
 
-const LOOK_EVERY_MS = 500;
+const POLL_INTERVAL_MS = 500;
 
-/** @throws StepError `otherwise`, which is what a person is to read */
+/** @throws StepError with the message `otherwise`, unless the condition is true */
 export function expect(isTrue, otherwise) {
   if (!isTrue) throw new StepError(otherwise);
 }
 
 /**
- * Looks again and again until there is nothing left to say; then it fails with what was said last.
+ * Polls until nothing is wrong. Throws the last problem when the time is up.
  * @param {number} ms
- * @param {() => Promise<string | undefined>} whatIsWrong
+ * @param {() => Promise<string | undefined>} findProblem resolves to undefined when nothing is wrong
  */
-export async function until(ms, whatIsWrong) {
+export async function until(ms, findProblem) {
   const end = Date.now() + ms;
   for (;;) {
-    const wrong = await whatIsWrong();
-    if (wrong === undefined) return;
-    expect(Date.now() < end, `After ${ms / 1000} s: ${wrong}`);
-    await delay(LOOK_EVERY_MS);
+    const problem = await findProblem();
+    if (problem === undefined) return;
+    expect(Date.now() < end, `After ${ms / 1000} s: ${problem}`);
+    await delay(POLL_INTERVAL_MS);
   }
 }

@@ -2,7 +2,7 @@ import { StepError } from '../steps.mjs';
 
 const PAGE_SIZE = 100;
 /** Longer than the API waits for a create. */
-const ANSWER_MS = 30_000;
+const RESPONSE_TIMEOUT_MS = 30_000;
 const LISTING = {
   description: 'Made by the trial of docker-compose.yml to be counted again later.',
   price: 12.5,
@@ -14,7 +14,7 @@ const LISTING = {
   images: ['https://images.example.com/trial.jpg'],
 };
 
-/** The API's three operations, as its clients see them. */
+/** A client of the API's three operations. */
 export class Items {
   #url;
   #interrupted;
@@ -29,13 +29,13 @@ export class Items {
   }
 
   /**
-   * Creates an item: stored when that is answered, else whoever asked is to look for it under its id.
+   * Creates an item. If `isStored` is false, the outcome is unknown, and the caller has to look the item up by its id.
    * @param {string} name
    * @returns {Promise<{id: string, name: string, isStored: boolean, ms: number}>}
    */
   async create(name) {
     const started = performance.now();
-    const { status, body } = await this.#ask('create', { ...LISTING, name });
+    const { status, body } = await this.#send('create', { ...LISTING, name });
     const ms = performance.now() - started;
     if (status === 200) return { id: body.id, name, isStored: true, ms };
     if (status === 504 && body.data?.outcome === 'unknown') return { id: body.data.id, name, isStored: false, ms };
@@ -44,13 +44,13 @@ export class Items {
 
   /** @returns {Promise<object | undefined>} */
   async getById(id) {
-    const { status, body } = await this.#ask('getById', { id });
+    const { status, body } = await this.#send('getById', { id });
     if (status === 200) return body;
     if (status === 404) return undefined;
     throw unexpected('getById', status, body);
   }
 
-  /** All items that have the word, page by page. */
+  /** Returns all items that contain the word, read page by page. */
   async search(word) {
     const found = [];
     for (let page = 1; ; page += 1) {
@@ -61,22 +61,22 @@ export class Items {
   }
 
   async getAll(input) {
-    const { status, body } = await this.#ask('getAll', input);
+    const { status, body } = await this.#send('getAll', input);
     if (status === 200) return body;
     throw unexpected('getAll', status, body);
   }
 
-  async #ask(operation, input) {
-    const answer = await fetch(`${this.#url}/${operation}`, {
+  async #send(operation, input) {
+    const response = await fetch(`${this.#url}/${operation}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(input),
-      signal: AbortSignal.any([this.#interrupted, AbortSignal.timeout(ANSWER_MS)]),
+      signal: AbortSignal.any([this.#interrupted, AbortSignal.timeout(RESPONSE_TIMEOUT_MS)]),
     });
-    return { status: answer.status, body: await answer.json() };
+    return { status: response.status, body: await response.json() };
   }
 }
 
 function unexpected(operation, status, body) {
-  return new StepError(`${operation} answers ${status}`, { details: [JSON.stringify(body).slice(0, 500)] });
+  return new StepError(`${operation} responded with ${status}`, { details: [JSON.stringify(body).slice(0, 500)] });
 }

@@ -4,9 +4,8 @@ import { expect, until } from './expect.mjs';
 
 const WORKERS = 3;
 const UP = ['up', '-d', '--scale', `worker=${WORKERS}`];
-/** Creates in flight at a time. */
-const AT_A_TIME = 200;
-const LEFT_WAITING = 20;
+const CONCURRENCY = 200;
+const WAITING_CREATES = 20;
 const HEALTHY_WITHIN_MS = 180_000;
 
 const HEALTHY = { mongo: ['healthy'], redis: ['healthy'], api: ['healthy'], worker: Array(WORKERS).fill('healthy') };
@@ -15,14 +14,14 @@ const STOPPED = Object.fromEntries(
   Object.entries(HEALTHY).map(([service, states]) => [service, states.map(() => 'exit 0')]),
 );
 
-/** `kill` of Compose takes all containers of a service; only `exec` takes one. */
+/** Compose's `kill` signals all containers of a service; only `exec` can address a single one. */
 const ON_VICTIM = ['exec', '-T', `--index=${WORKERS}`, 'worker', 'node', '-e'];
-/** Kills all but the container's init, which ends with them: to Docker the container has crashed. */
+/** Kills every process but the container's init, which then exits too: to Docker, the container has crashed. */
 const CRASH = "process.kill(-1, 'SIGKILL')";
-const TELL_BEGIN = "console.log(require('node:fs').readFileSync('/proc/1/stat', 'utf8').split(' ')[21])";
+const PRINT_START_TIME = "console.log(require('node:fs').readFileSync('/proc/1/stat', 'utf8').split(' ')[21])";
 
 /**
- * What a deployment goes through, from the first build to coming back from `down`.
+ * Takes a deployment from its first build to a restart after `down`, and checks it on the way.
  * @param {import('./tally.mjs').Tally} tally
  * @param {import('./compose.mjs').Compose} compose
  * @param {import('./items.mjs').Items} items
@@ -32,33 +31,33 @@ export async function scenario(tally, compose, items) {
 
   await tally.must('Build the images', () => compose.run('build'));
   await tally.must(`Start with ${WORKERS} workers`, () => compose.run(...UP));
-  await tally.must('All are healthy, setup and demo have ended with 0', () => untilHealthy(compose));
+  await tally.must('All services are healthy, setup and demo have exited with 0', () => untilHealthy(compose));
 
-  await tally.check('getAll answers demo listings', async () => {
+  await tally.check('getAll returns demo listings', async () => {
     const { length } = await items.getAll({ pageSize: 100 });
-    expect(length === 100, `The first page of 100 has ${length}`);
+    expect(length === 100, `The first page of 100 has ${length} items`);
   });
 
-  await tally.check('create answers the item, getById and getAll find it', async () => {
+  await tally.check('create returns the item, getById and getAll find it', async () => {
     const [created] = await createMany(items, 1);
-    expect(created.isStored, 'create did not answer 200');
+    expect(created.isStored, 'create did not return 200');
     const found = await items.getById(created.id);
     expect(found?.name === created.name, 'getById does not find it');
     await expectExactlyOnce(items, [created]);
     stored.push(created);
   });
 
-  await tally.check(`${AT_A_TIME} creates at a time, one worker is killed and comes back`, async (step) => {
-    const began = await beginOfVictim(compose);
-    const creates = await createDuring(items, AT_A_TIME, compose.run(...ON_VICTIM, CRASH));
+  await tally.check(`${CONCURRENCY} creates at a time while one worker is killed and comes back`, async (step) => {
+    const startTime = await startTimeOfVictim(compose);
+    const creates = await createDuring(items, CONCURRENCY, compose.run(...ON_VICTIM, CRASH));
     stored.push(...creates);
     await expectExactlyOnce(items, creates);
     await untilHealthy(compose);
-    expect((await beginOfVictim(compose)) !== began, 'The worker that was to be killed runs as before');
+    expect((await startTimeOfVictim(compose)) !== startTime, 'The worker to be killed is still running');
     step.outcome = `One worker is killed and comes back: ${summary(creates)}`;
   });
 
-  await tally.check('stop: every container ends by itself with 0', async () => {
+  await tally.check('stop: every container exits on its own with 0', async () => {
     await compose.run('stop');
     const wrong = deviation(await compose.containers(), { ...STOPPED, ...DONE });
     expect(wrong === undefined, wrong);
@@ -68,8 +67,8 @@ export async function scenario(tally, compose, items) {
 
   await tally.check('Creates that wait in Redis survive down and up', async () => {
     await compose.run('kill', 'worker');
-    const creates = await createMany(items, LEFT_WAITING);
-    expect(!creates.some(({ isStored }) => isStored), 'Creates were answered 200 without a worker');
+    const creates = await createMany(items, WAITING_CREATES);
+    expect(!creates.some(({ isStored }) => isStored), 'Creates returned 200 without a worker');
     await compose.run('down');
     await compose.run(...UP);
     await untilHealthy(compose);
@@ -85,6 +84,6 @@ async function untilHealthy(compose) {
   await until(HEALTHY_WITHIN_MS, async () => deviation(await compose.containers(), { ...HEALTHY, ...DONE }));
 }
 
-function beginOfVictim(compose) {
-  return compose.run(...ON_VICTIM, TELL_BEGIN);
+function startTimeOfVictim(compose) {
+  return compose.run(...ON_VICTIM, PRINT_START_TIME);
 }

@@ -1,22 +1,22 @@
 import { Steps } from '../steps.mjs';
 
-/** Thrown when what comes next has nothing to stand on; the reason has been printed. */
-export const NOTHING_TO_STAND_ON = new Error('a step failed that all others need');
+/** Thrown after a check that all later ones depend on has failed. The failure itself has been printed. */
+export const NOTHING_TO_STAND_ON = new Error('a required check failed');
 
-/** Runs the checks of the trial, prints and counts them. */
+/** Runs, prints and counts the checks of the trial. */
 export class Tally {
   passed = 0;
   failed = 0;
   steps = new Steps();
   #interrupted;
 
-  /** @param {AbortSignal} interrupted no check begins or fails any more */
+  /** @param {AbortSignal} interrupted once aborted, no check starts or is counted as failed */
   constructor(interrupted) {
     this.#interrupted = interrupted;
   }
 
   /**
-   * One check; the trial goes on when it fails.
+   * Runs a check. The trial continues if it fails.
    * @param {string} title
    * @param {Parameters<Steps['run']>[1]} work
    */
@@ -34,7 +34,7 @@ export class Tally {
     }
   }
 
-  /** A check that all others need. */
+  /** Runs a check that all later ones depend on. Throws {@link NOTHING_TO_STAND_ON} if it fails. */
   async must(title, work) {
     if (!(await this.check(title, work))) throw NOTHING_TO_STAND_ON;
   }

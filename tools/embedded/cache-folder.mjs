@@ -7,9 +7,9 @@ const NAME = 'item-listing-service';
 let chosen;
 
 /**
- * The folder where fetched programs are kept: the user's cache, or one in the temporary folder where that cannot be
- * written (a read-only home). Programs for different machines do not mix: a home may be shared by several.
- * @param {import('../steps.mjs').Steps} steps hears of the second choice
+ * Returns the folder for downloaded programs. It is in the user's cache or, if that is not writable (a read-only home),
+ * in the temporary folder. Each platform and architecture has its own, because several machines may share a home.
+ * @param {import('../steps.mjs').Steps} steps prints a line if the temporary folder is used
  */
 export function cacheFolder(steps) {
   chosen ??= join(choose(steps), `${process.platform}-${process.arch}`);
@@ -20,19 +20,19 @@ export function cacheFolder(steps) {
 function choose(steps) {
   const usual = join(userCache(), NAME);
   if (isWritable(usual)) return usual;
-  const second = join(tmpdir(), `${NAME}-cache-${process.getuid()}`);
-  steps.say(`The cache ${usual} cannot be written: ${second} is used`);
-  // Anyone may have made a folder of that name: what it holds is run, so it has to be our own.
-  if (isWritable(second) && lstatSync(second).isDirectory() && lstatSync(second).uid === process.getuid())
-    return second;
-  throw new StepError(`Neither ${usual} nor ${second} can be written`, {
-    hint: 'set XDG_CACHE_HOME to a folder that can',
+  const fallback = join(tmpdir(), `${NAME}-cache-${process.getuid()}`);
+  steps.say(`The cache folder ${usual} is not writable; using ${fallback}`);
+  // Programs in this folder are run, and anyone may have created one of that name: it has to be our own.
+  if (isWritable(fallback) && lstatSync(fallback).isDirectory() && lstatSync(fallback).uid === process.getuid())
+    return fallback;
+  throw new StepError(`Neither ${usual} nor ${fallback} is writable`, {
+    hint: 'set XDG_CACHE_HOME to a writable folder',
   });
 }
 
 function userCache() {
-  const asked = process.env.XDG_CACHE_HOME;
-  if (asked && isAbsolute(asked)) return asked;
+  const configured = process.env.XDG_CACHE_HOME;
+  if (configured && isAbsolute(configured)) return configured;
   return join(homedir(), ...(process.platform === 'darwin' ? ['Library', 'Caches'] : ['.cache']));
 }
 

@@ -10,7 +10,8 @@ import { versionOf } from './version-of.mjs';
 const MANIFEST = 'manifest.json';
 
 /**
- * The first of the spec's sources that has already been fetched and is still what was fetched.
+ * Returns a program from the cache: that of the first source that has been fetched. Throws if there is none, or if its
+ * files have changed since.
  * @param {import('../processes/launcher.mjs').Launcher} launcher
  * @param {import('./specs.mjs').Spec} spec
  * @param {{outcome?: string}} step
@@ -25,8 +26,8 @@ export async function fromCache(launcher, spec, step) {
 }
 
 /**
- * Fetches a program into the cache, all of it or nothing: it is put together in a folder of its own, tried, and then
- * renamed into place, so another process never sees a part of it.
+ * Fetches a program into the cache atomically. It is assembled in a temporary folder, tried out, and then renamed into
+ * place, so that another process never sees part of it.
  * @param {import('../processes/launcher.mjs').Launcher} launcher
  * @param {import('./specs.mjs').Spec} spec
  * @param {import('./find-binary.mjs').Source} source
@@ -45,16 +46,16 @@ export async function installIntoCache(launcher, spec, source, step) {
 }
 
 async function putInPlace(launcher, spec, fresh, final) {
-  if (await wasRenamed(fresh, final)) return check(launcher, spec, final);
-  // Another process was faster, or what lies there is damaged: the one is used, the other moved out of the way.
+  if (await tryRename(fresh, final)) return check(launcher, spec, final);
+  // Another process was faster, and its copy is used, or the existing copy is damaged, and is moved out of the way.
   const theirs = await check(launcher, spec, final).catch(() => undefined);
   if (theirs) return theirs;
-  await wasRenamed(final, join(launcher.temporaryFolder(cacheFolder(launcher.steps)), 'damaged'));
-  await wasRenamed(fresh, final);
+  await tryRename(final, join(launcher.temporaryFolder(cacheFolder(launcher.steps)), 'damaged'));
+  await tryRename(fresh, final);
   return check(launcher, spec, final);
 }
 
-async function wasRenamed(from, to) {
+async function tryRename(from, to) {
   try {
     await rename(from, to);
     return true;
@@ -69,13 +70,13 @@ async function check(launcher, spec, folder) {
     .then(JSON.parse)
     .catch(() => undefined);
   if (manifest === undefined || manifest.sha256 !== (await sha256OfFolder(folder))) {
-    throw new StepError(`${folder} is damaged, and is fetched anew`);
+    throw new StepError(`${folder} is damaged and will be fetched again`);
   }
   const path = join(folder, spec.name);
   return { path, version: await versionOf(launcher, spec, path) };
 }
 
-/** One digest for all that is in a folder, names and contents; the manifest, which holds it, is left out. */
+/** Returns one digest of all file names and contents in a folder, except for the manifest, which stores it. */
 async function sha256OfFolder(folder) {
   const digest = createHash('sha256');
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => !entry.isDirectory());
@@ -87,7 +88,7 @@ async function sha256OfFolder(folder) {
   return digest.digest('hex');
 }
 
-/** The SHA-256 of a file, in hexadecimal. */
+/** Returns the SHA-256 of a file in hexadecimal. */
 export async function sha256Of(path) {
   const hash = createHash('sha256');
   await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash);

@@ -6,7 +6,7 @@ import { compareVersions } from './version-of.mjs';
 const FILE = 'written-by-version';
 
 /**
- * Refuses to start an older release on a newer one's data: MongoDB would not start, and Redis would not see them.
+ * Throws if a newer release has written the data: an older MongoDB would not start, an older Redis would not see it.
  * @param {string} dataDir
  * @param {string} title
  * @param {string} version of the program about to be started
@@ -14,12 +14,12 @@ const FILE = 'written-by-version';
 export function requireReadableData(dataDir, title, version) {
   const writtenBy = read(dataDir);
   if (writtenBy === undefined || compareVersions(series(version), series(writtenBy)) >= 0) return;
-  throw new StepError(`The data in ${dataDir} were written by ${title} ${writtenBy}, and this is ${version}`, {
+  throw new StepError(`The data in ${dataDir} was written by ${title} ${writtenBy}, but this is ${version}`, {
     hint: `put ${title} ${series(writtenBy)} or newer on PATH, or delete that folder to start afresh`,
   });
 }
 
-/** Notes who writes these data now, once that one has started. */
+/** Records the release that writes the data from now on. Called once it has started. */
 export function noteDataVersion(dataDir, version) {
   writeFileSync(join(dataDir, FILE), `${version}\n`);
 }

@@ -7,15 +7,15 @@ import { versionOf } from './version-of.mjs';
 /**
  * A place to get a program from.
  * @typedef {object} Source
- * @property {string} title how it reads after the program's name
- * @property {string} folder its folder in the cache: names the release, so that another release is another folder
+ * @property {string} title what follows the program's name in messages
+ * @property {string} folder its folder in the cache; contains the release if the source pins one
  * @property {(target: string, context: {launcher: import('../processes/launcher.mjs').Launcher, step: object}) =>
- *   Promise<string | void>} fetch puts the program at `target`; may say how much that was
+ *   Promise<string | void>} fetch writes the program to `target`; may resolve to a description of the download
  */
 
 /**
- * Finds a program that runs here: on PATH, in the cache, or from the first of its sources that works. PATH is left out
- * where the spec's variable says `pinned`: the tests run on a known release, whatever is installed.
+ * Finds a program that runs on this machine: on PATH, in the cache, or from the first source that works. PATH is
+ * skipped if the spec's variable is `pinned`, so that tests can run on a known release, whatever is installed.
  * @param {import('../processes/launcher.mjs').Launcher} launcher
  * @param {import('./specs.mjs').Spec} spec
  * @returns {Promise<{path: string, version: string}>}
@@ -50,7 +50,7 @@ async function fromPath(launcher, spec, step) {
   throw new StepError(objections.join('; ') || 'none');
 }
 
-/** The file that a shell would run under this name. */
+/** Returns the file that a shell would run for this name. */
 function which(program) {
   const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
   return folders.map((folder) => join(folder, program)).find(isProgram);

@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path';
 import { StepError } from '../steps.mjs';
 
 const WANTED = ['redis-server', 'redis-tools'];
-// A C library next to the system's own would break whatever is started with it.
+// A second C library would break every program that is started with it.
 const NEVER = new Set(['libc6', 'libc-bin']);
 
-// The libraries lie next to the program, where the system does not look; `exec` keeps the process number.
+// The libraries are unpacked beside the program, where the dynamic linker does not search. `exec` keeps the pid.
 const WRAPPER = `#!/bin/sh
 here=$(cd "$(dirname "$0")" && pwd)
 for folder in "$here"/root/usr/lib/*/ "$here"/root/lib/*/; do
@@ -17,8 +17,8 @@ exec "$here/root/usr/bin/redis-server" "$@"
 `;
 
 /**
- * The distribution's own package, with the libraries it needs and the system lacks, unpacked and never installed:
- * installing would leave a daemon on the user's machine. apt checks what it downloads against its signed lists.
+ * Downloads the distribution's package and the libraries that the system lacks. They are unpacked but not installed:
+ * installing would leave a daemon on the user's machine. apt verifies downloads against its signed package lists.
  * @returns {import('./find-binary.mjs').Source}
  */
 export function aptPackage() {
@@ -46,7 +46,7 @@ async function unpack(launcher, names, folder, targetFolder) {
   return packages.reduce((sum, file) => sum + statSync(file).size, 0);
 }
 
-/** What an installation would bring along, told without one: lines of `'address' name_version_arch.deb size checksum`. */
+/** Asks apt what it would install. It prints lines of `'URL' name_version_arch.deb size checksum`. */
 async function missingLibraries(launcher) {
   const args = ['--print-uris', '--yes', '--no-install-recommends', 'install', ...WANTED];
   const plan = await launcher.run('apt-get', args).catch(explain);
@@ -55,6 +55,6 @@ async function missingLibraries(launcher) {
 }
 
 function explain(error) {
-  const complaint = error.details?.findLast((line) => line.startsWith('E: '));
-  throw new StepError(complaint?.slice(3) ?? error.message);
+  const errorLine = error.details?.findLast((line) => line.startsWith('E: '));
+  throw new StepError(errorLine?.slice(3) ?? error.message);
 }

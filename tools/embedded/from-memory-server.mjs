@@ -5,8 +5,8 @@ import { StepError } from '../steps.mjs';
 const SCRIPT = fileURLToPath(new URL('./memory-server-download.mjs', import.meta.url));
 
 /**
- * The vendor's own build for this system, fetched by mongodb-memory-server: its release is the one that the
- * installed version of that package names, checked against the vendor's checksum.
+ * Downloads the vendor's build for this system with mongodb-memory-server. The installed version of that package
+ * determines the release. The download is verified against the vendor's checksum.
  * @returns {import('./find-binary.mjs').Source}
  */
 export function memoryServerDownload() {
@@ -22,7 +22,7 @@ export function memoryServerDownload() {
   };
 }
 
-/** In a process of its own: it prints as it likes, and can be stopped in the middle. */
+/** Downloads in a child process, which prints its own progress and can be stopped midway. */
 async function download(launcher, step, target, folder) {
   const stdout = step.handOver();
   const options = stdout === undefined ? {} : { stdout };

@@ -1,9 +1,9 @@
-// Fetches a mongod to the path in the first argument, using the folder in the second for what it needs on the way.
+// Downloads mongod to the path in the first argument, with the folder in the second for temporary files.
 import { copyFileSync } from 'node:fs';
 
 const [target, downloadDir] = process.argv.slice(2);
 
-// The package does not check certificates unless npm's setting for that is in the environment.
+// The package verifies TLS certificates only if npm's `strict-ssl` is set in the environment.
 process.env.npm_config_strict_ssl = 'true';
 
 try {

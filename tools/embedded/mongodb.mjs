@@ -9,10 +9,10 @@ const REPLICA_SET = 'rs0';
 const GRACE_MS = 15_000;
 
 /**
- * Starts a MongoDB on 127.0.0.1 as a replica set of one, which transactions and change streams need.
+ * Starts MongoDB on 127.0.0.1 as a single-member replica set, which transactions and change streams require.
  * @param {import('../processes/launcher.mjs').Launcher} launcher
  * @param {{binary: {path: string, version: string}, dataDir: string, port: number, database?: string}} options
- * @returns {Promise<{uri: string, child: import('../processes/child.mjs').Child}>} once it takes writes
+ * @returns {Promise<{uri: string, child: import('../processes/child.mjs').Child}>} once it is writable
  */
 export async function startMongodb(launcher, { binary, dataDir, port, database = '' }) {
   mkdirSync(dataDir, { recursive: true });
@@ -21,7 +21,7 @@ export async function startMongodb(launcher, { binary, dataDir, port, database =
   rmSync(logFile, { force: true });
   const args = settings({ dataDir, port, logFile });
   const child = launcher.start('MongoDB', binary.path, args, { rank: RANK.mongodb, graceMs: GRACE_MS });
-  child.reportLines = () => [...child.kept.filter(matters), ...lastLinesOf(logFile, matters)].map(sentence);
+  child.reportLines = () => [...child.kept.filter(isRelevant), ...lastLinesOf(logFile, isRelevant)].map(describe);
   await untilReady(child, () => isListening('127.0.0.1', port));
   await withClient(port, async (admin) => {
     await untilReady(child, () => isOurs(admin, child.identity.pid));
@@ -39,18 +39,18 @@ function settings({ dataDir, port, logFile }) {
     port,
     dbpath: dataDir,
     logpath: logFile,
-    // At most, because it shares a developer's machine.
+    // Limited because it shares a developer's machine.
     wiredTigerCacheSizeGB: 1,
-    // More changed pages than the usual 5 % (20 % at most) may wait to be written: an item changes 45 of the index of search.
+    // Allows more dirty pages than the default (5 %, at most 20 %): each item changes many pages of the search index.
     wiredTigerEngineConfigString: 'eviction_dirty_target=30,eviction_dirty_trigger=60',
     oplogSize: 512,
     setParameter: 'diagnosticDataCollectionEnabled=false',
   }).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  // No socket file: it would lie in the common temporary folder, under a name that another user's may have.
+  // No socket file: it would be in the shared temporary folder, where another user's may have the same name.
   return [...options, '--quiet', '--nounixsocket'];
 }
 
-/** mongoose is loaded here and not above: this file is loaded before anything is installed. */
+/** Imports mongoose dynamically, because this file is loaded before the dependencies are installed. */
 async function withClient(port, work) {
   const { default: mongoose } = await import('mongoose');
   const client = new mongoose.mongo.MongoClient(`mongodb://127.0.0.1:${port}/`, { directConnection: true });
@@ -61,7 +61,7 @@ async function withClient(port, work) {
   }
 }
 
-/** Another program may have been quicker to take the port. */
+/** Checks the pid, because another program may have taken the port first. */
 async function isOurs(admin, pid) {
   const status = await admin.command({ serverStatus: 1 });
   return Number(status.pid) === pid;
@@ -73,7 +73,7 @@ async function becomeReplicaSet(admin, host) {
   if (config === undefined) {
     await admin.command({ replSetInitiate: { _id: REPLICA_SET, members } });
   } else if (config.members[0].host !== host) {
-    // Started on another port than last time, it does not find itself in its own configuration.
+    // On a different port than last time, mongod does not find itself in the stored configuration.
     const moved = { ...config, version: config.version + 1, members: [{ ...config.members[0], host }] };
     await admin.command({ replSetReconfig: moved, force: true });
   }
@@ -92,13 +92,13 @@ async function isPrimary(admin) {
   return (await admin.command({ hello: 1 })).isWritablePrimary;
 }
 
-/** It tells of every connection and setting: what explains its end is an error (E), a fatal one (F) or no log line. */
-function matters(line) {
+/** mongod logs every connection and setting. Only errors (E), fatal errors (F) and plain text tell why it exited. */
+function isRelevant(line) {
   return !/"s":"[IWD]/.test(line);
 }
 
-/** A line of its log is JSON for machines; a person wants its message and the error in it. */
-function sentence(line) {
+/** Extracts the message and the error from a JSON log line. */
+function describe(line) {
   try {
     const { msg, attr } = JSON.parse(line);
     return [msg, attr?.error?.errmsg ?? attr?.error].filter((part) => typeof part === 'string').join(': ');

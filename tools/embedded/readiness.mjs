@@ -3,28 +3,28 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describeExit } from '../processes/child.mjs';
 import { StepError } from '../steps.mjs';
 
-const LOOK_EVERY_MS = 50;
+const POLL_INTERVAL_MS = 50;
 const DEADLINE_MS = 60_000;
 const SHOWN_LINES = 10;
 
 /**
- * Waits until a child is ready, and no longer than it lives.
+ * Waits until a child is ready. Throws if it exits first or takes too long.
  * @param {import('../processes/child.mjs').Child} child
- * @param {() => Promise<boolean>} isReady may fail as long as the answer is no, telling why
+ * @param {() => Promise<boolean>} isReady may reject while it is not ready; the last reason is reported
  */
 export async function untilReady(child, isReady) {
   let exit;
   let reason = '';
   child.exited.then((value) => (exit = value));
   const deadline = performance.now() + DEADLINE_MS;
-  while (!(await asked(isReady, (error) => (reason = `: ${error.message}`)))) {
+  while (!(await tryIsReady(isReady, (error) => (reason = `: ${error.message}`)))) {
     if (exit) throw failure(child, `${describeExit(exit)} before it was ready`);
     if (performance.now() > deadline) throw failure(child, `is not ready after ${DEADLINE_MS / 1000} s${reason}`);
-    await delay(LOOK_EVERY_MS);
+    await delay(POLL_INTERVAL_MS);
   }
 }
 
-async function asked(isReady, onError) {
+async function tryIsReady(isReady, onError) {
   try {
     return await isReady();
   } catch (error) {
@@ -37,10 +37,10 @@ function failure(child, predicate) {
   return new StepError(`${child.name} ${predicate}`, { details: child.reportLines() });
 }
 
-/** The end of a log file, for the report when its writer has ended by itself; `matters` picks lines. */
-export function lastLinesOf(file, matters = () => true) {
+/** Returns the last lines of a log file, if it can be read. `isRelevant` selects lines. */
+export function lastLinesOf(file, isRelevant = () => true) {
   try {
-    return readFileSync(file, 'utf8').trimEnd().split('\n').filter(matters).slice(-SHOWN_LINES);
+    return readFileSync(file, 'utf8').trimEnd().split('\n').filter(isRelevant).slice(-SHOWN_LINES);
   } catch {
     return [];
   }

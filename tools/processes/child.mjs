@@ -5,20 +5,20 @@ import { identify } from './identity.mjs';
 const LAST_LINES = 20;
 const LAST_LINES_MS = 300;
 
-/** A started process in a group of its own: a terminal's Ctrl-C must reach only the launcher, which stops in order. */
+/** A process in its own group: Ctrl-C in the terminal must reach only the launcher, which stops children in order. */
 export class Child {
-  /** What of its output belongs into a report when it fails. */
+  /** The lines of its output for the report if it fails. */
   kept = [];
-  /** All of stdout, where it was asked to be collected. */
+  /** All of stdout, if `collect` is set. */
   stdout = '';
 
   /**
-   * @param {string} name what people call it
+   * @param {string} name for messages
    * @param {string} command
    * @param {string[]} args
    * @param {{env?: NodeJS.ProcessEnv, cwd?: string, stdin?: 'inherit' | 'ignore', stdout?: number | 'inherit',
    *   stderr?: number | 'inherit', onLine?: (line: string) => void, collect?: boolean, keepFirst?: number}} [options]
-   * a stream that is not given away is read line by line; the last lines are kept, and the first ones where asked for
+   * output that is not redirected is read line by line; the last lines are kept, and the first `keepFirst`
    */
   constructor(name, command, args, options = {}) {
     const { env, cwd, stdin = 'ignore', stdout = 'pipe', stderr = 'pipe' } = options;
@@ -28,7 +28,7 @@ export class Child {
     this.exited = new Promise((resolve) => {
       this.process.once('error', (error) => resolve({ code: null, signal: null, error }));
       this.process.once('exit', (code, signal) => {
-        // The last lines tell why it ended, so they are waited for; not for long: a grandchild may hold the stream open.
+        // Waits for the last lines, which tell why it exited, but not for long: a grandchild may keep the stream open.
         this.process.once('close', () => resolve({ code, signal }));
         setTimeout(() => resolve({ code, signal }), LAST_LINES_MS);
       });
@@ -38,7 +38,7 @@ export class Child {
     for (const stream of [this.process.stdout, this.process.stderr]) this.#read(stream, options);
   }
 
-  /** The lines for the report: replaced for a child that writes a file. */
+  /** Returns the lines for the report. Replaced for a child that writes a log file. */
   reportLines() {
     return this.kept;
   }
@@ -53,8 +53,8 @@ export class Child {
   }
 }
 
-/** How a process ended, in words. */
+/** Describes how a process exited. */
 export function describeExit({ code, signal, error }) {
   if (error) return error.code === 'ENOENT' ? 'is not on PATH' : `could not be started (${error.message})`;
-  return signal ? `was ended by ${signal}` : `ended with code ${code}`;
+  return signal ? `was terminated by ${signal}` : `exited with code ${code}`;
 }

@@ -8,10 +8,10 @@ const HALF_WRITTEN_MS = 500;
 /** @typedef {import('./identity.mjs').Identity & Record<string, unknown>} Holder */
 
 /**
- * Claims something for this process with a file that names it; the claim of a process that has died does not count.
+ * Claims a resource with a file that names this process. The claim of a process that has died does not count.
  * @param {string} path
  * @returns {Promise<{holder: Holder} | {update: (details: object) => void, release: () => void, former?: Holder}>}
- * the living holder, or the claim: `update` replaces the details told to others, `former` is who died holding it
+ * the running holder; or the claim: `update` replaces the details for others, `former` is the holder that died
  */
 export async function claim(path) {
   const me = identify(process.pid);
@@ -41,7 +41,7 @@ function create(path, holder) {
   }
 }
 
-/** A file just created may still be empty for an instant: its writer is given the time to finish. */
+/** Waits for the writer to finish if the file is not complete yet: a new file is empty for an instant. */
 async function readWhole(path) {
   const deadline = performance.now() + HALF_WRITTEN_MS;
   while (performance.now() < deadline) {
@@ -69,7 +69,7 @@ function parse(text) {
   }
 }
 
-/** Removes a dead claim. Another process may have replaced it since it was read: that one's is put back. */
+/** Removes a dead claim. If another process has replaced it since it was read, the new one is restored. */
 function setAside(path, text) {
   const aside = `${path}.${process.pid}`;
   try {

@@ -1,55 +1,58 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 
-/** @typedef {{pid: number, startTime: string | undefined}} Identity a process, told from a later one with its number */
+/** @typedef {{pid: number, startTime: string | undefined}} Identity of a process, even if its pid is reused */
 
 /**
- * Identifies a process by number and start time: numbers are used again, and a signal must never reach a stranger.
+ * Identifies a process by pid and start time: pids are reused, and a signal must never reach an unrelated process.
  * @param {number} pid
  * @returns {Identity} `startTime` is undefined when there is no such process
  */
 export function identify(pid) {
-  return { pid, startTime: look(pid)?.startTime };
+  return { pid, startTime: inspect(pid)?.startTime };
 }
 
-/** Whether that very process still runs; one that has ended and only waits to be noticed does not. */
+/** Whether exactly this process is still running. A zombie is not. */
 export function isProcessRunning({ pid, startTime }) {
-  const now = look(pid);
+  const now = inspect(pid);
   return now !== undefined && now.startTime === startTime && !now.ended;
 }
 
 /**
- * Whether anything still runs in the process group that this process leads or led.
+ * Whether any process is still running in the group that this process leads or led.
  * @param {Identity} leader
  */
 export function isGroupRunning({ pid, startTime }) {
-  const now = look(pid);
-  // A group's number stays taken while it has members, so another leader means that ours is empty.
+  const now = inspect(pid);
+  // The id of a group is not reused while it has members, so another leader means that ours is empty.
   if (now !== undefined && now.startTime !== startTime) return false;
-  return everyProcess().some((candidate) => candidate.group === pid && !candidate.ended);
+  return allProcesses().some((candidate) => candidate.group === pid && !candidate.ended);
 }
 
-/** The parent's number, for processes whose own `process.ppid` is of no use. */
+/** Returns the pid of the parent of any process. */
 export function parentOf(pid) {
-  return look(pid)?.parent;
+  return inspect(pid)?.parent;
 }
 
-/** The name of the program a process runs, at most 15 characters of it on Linux. */
+/** Returns the name of the program that a process runs, cut to 15 characters on Linux. */
 export function programOf(pid) {
-  return look(pid)?.program;
+  return inspect(pid)?.program;
 }
 
-function look(pid) {
+function inspect(pid) {
   return process.platform === 'linux' ? fromProc(pid) : fromPs(['-p', String(pid)])[0];
 }
 
-function everyProcess() {
+function allProcesses() {
   if (process.platform !== 'linux') return fromPs(['-ax']);
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids.map((pid) => fromProc(pid)).filter((found) => found !== undefined);
 }
 
-/** proc_pid_stat(5): the name stands in parentheses and may itself contain any of them. */
+/**
+ * Reads `/proc/[pid]/stat`. The name is in parentheses, and may itself contain parentheses and spaces.
+ * @see https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
+ */
 function fromProc(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -7,25 +7,25 @@ import { RANK, signalGroup, stopInOrder } from './stop-in-order.mjs';
 import { makeTemporaryFolder, removeTemporaryFolder } from './temporary-folder.mjs';
 
 const APP_GRACE_MS = 10_000;
-// npm puts off SIGTERM until it is done; what it leaves half done, the next run finds out and does again.
+// npm defers SIGTERM until it is done. Work that is cut short is detected and repeated by the next run.
 const COMMAND_GRACE_MS = 2000;
 const FIRST_LINES = 10;
-// npm hands on a Ctrl-C that the terminal has already delivered: two signals this close together are one.
+// npm forwards a Ctrl-C that the terminal has already delivered: two signals this close together count as one.
 const SAME_SIGNAL_MS = 500;
 
 /**
- * Runs a tool from its first line to its exit code. Whatever it started is stopped when it returns, fails, is told to
- * stop (SIGINT, SIGTERM, SIGHUP, the end of the npm that runs it) or is killed outright.
+ * Runs a tool and exits with its exit code. Everything it has started is stopped when it returns, throws, is asked to
+ * stop (SIGINT, SIGTERM, SIGHUP, or the npm that runs it exits) or is killed.
  * @param {import('../steps.mjs').Steps} steps
- * @param {(launcher: Launcher) => Promise<number | void>} main resolves to an exit code, 0 when it says nothing
- * @param {{exitCodeWhenStopped?: number}} [options] what a signal makes of the exit code
+ * @param {(launcher: Launcher) => Promise<number | void>} main resolves to the exit code, 0 by default
+ * @param {{exitCodeWhenStopped?: number}} [options] the exit code after a signal
  */
 export async function launch(steps, main, { exitCodeWhenStopped = 0 } = {}) {
   const launcher = new Launcher(steps, exitCodeWhenStopped);
   let code = 1;
   try {
     const work = main(launcher);
-    work.catch(() => {}); // Once stopped, what becomes of the work is nobody's news.
+    work.catch(() => {}); // After a stop, the outcome of the work no longer matters.
     code = (await Promise.race([work, launcher.ended])) ?? 0;
   } catch (error) {
     steps.interrupt();
@@ -35,14 +35,14 @@ export async function launch(steps, main, { exitCodeWhenStopped = 0 } = {}) {
   process.exit(code);
 }
 
-/** Everything one tool has started or holds, so that all of it can be given back in order. */
+/** Keeps track of everything that a tool has started or holds, so that all of it can be released in order. */
 export class Launcher {
-  /** Resolves to the exit code when told to stop, rejects when a watched child ends by itself. */
+  /** Resolves to the exit code when asked to stop. Rejects when a watched child exits on its own. */
   ended;
   #end;
   #fail;
   #targets = new Map();
-  #givingBack = [];
+  #cleanups = [];
   #reaper = new ReaperPipe();
   #signalledAt;
   #stopping = false;
@@ -53,21 +53,21 @@ export class Launcher {
       this.#end = resolve;
       this.#fail = reject;
     });
-    this.ended.catch(() => {}); // It may be rejected while nobody waits for it yet.
+    this.ended.catch(() => {}); // It may reject before anything awaits it.
     const stop = () => this.#onStopSignal(exitCodeWhenStopped);
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop);
-    // A reader that went away (`npm start | head`), a terminal that was closed: nobody is left to talk to.
+    // The reader has exited (`npm start | head`), or the terminal was closed.
     for (const stream of [process.stdout, process.stderr]) stream.on('error', () => this.finish(exitCodeWhenStopped));
     whenParentEnds(() => this.finish(exitCodeWhenStopped));
   }
 
-  /** What is running now. */
+  /** What is currently running. */
   get targets() {
     return [...this.#targets.values()];
   }
 
   /**
-   * Starts a process that is stopped when the launcher is.
+   * Starts a process that is stopped together with the launcher.
    * @param {string} name
    * @param {string} command
    * @param {string[]} args
@@ -81,15 +81,15 @@ export class Launcher {
   }
 
   /**
-   * Runs a command to its end.
+   * Runs a command to completion.
    * @param {string} command
    * @param {string[]} args
    * @param {Parameters<Launcher['start']>[3] & {name?: string}} [options]
-   * @returns {Promise<string>} its stdout; rejects with a StepError that has its last lines unless it ended well
+   * @returns {Promise<string>} its stdout; rejects with a StepError that contains lines of its output if it fails
    */
   async run(command, args, { name = command, ...options } = {}) {
     const collect = options.stdout === undefined;
-    // A command's first lines often name the cause, the last ones only the consequences.
+    // The first lines of a command often name the cause, and the last ones only the consequences.
     const ours = { collect, keepFirst: FIRST_LINES, graceMs: COMMAND_GRACE_MS };
     const child = this.start(name, command, args, { ...ours, ...options });
     const exit = await child.exited;
@@ -97,7 +97,7 @@ export class Launcher {
     return child.stdout;
   }
 
-  /** From now on, the end of this child is the end of everything. */
+  /** Stops everything if this child exits. */
   watch(child) {
     child.exited.then((exit) => {
       const details = child.reportLines();
@@ -106,7 +106,7 @@ export class Launcher {
     });
   }
 
-  /** A folder that is removed at the end, however that comes. */
+  /** Creates a folder that is removed at the end, even after a kill. */
   temporaryFolder(parent) {
     const folder = makeTemporaryFolder(parent);
     this.#reaper.folder(folder);
@@ -115,7 +115,7 @@ export class Launcher {
   }
 
   /**
-   * Lends `work` such a folder, and removes it as soon as that is done.
+   * Runs `work` with a temporary folder, and removes the folder as soon as it is done.
    * @template T
    * @param {string} parent
    * @param {(folder: string) => Promise<T>} work
@@ -130,9 +130,9 @@ export class Launcher {
     }
   }
 
-  /** Has something done after everything is stopped; the last one asked for comes first. */
+  /** Registers a cleanup that runs after everything is stopped. The last one registered runs first. */
   giveBack(action) {
-    this.#givingBack.unshift(action);
+    this.#cleanups.unshift(action);
   }
 
   /** Ends the tool with this exit code. */
@@ -141,21 +141,21 @@ export class Launcher {
     this.#end(code);
   }
 
-  /** Stops what still runs, in order, and gives back what was held. */
+  /** Stops everything that is still running, in order, and then runs the cleanups. */
   async stop() {
     this.#stopping = true;
     const running = this.targets.filter(isGroupRunning).sort((a, b) => a.rank - b.rank);
     const names = running.map((target) => target.name).join(', ');
     if (running.length > 0) await this.steps.run(`Stop ${names}`, () => stopInOrder(running));
-    for (const action of this.#givingBack) await this.#giveBackOne(action);
+    for (const action of this.#cleanups) await this.#runCleanup(action);
     this.#reaper.bye();
   }
 
-  async #giveBackOne(action) {
+  async #runCleanup(action) {
     try {
       await action();
     } catch (error) {
-      this.steps.fail(error); // The others have their turn all the same.
+      this.steps.fail(error); // The other cleanups still run.
     }
   }
 
@@ -170,7 +170,7 @@ export class Launcher {
     this.#targets.set(target.pid, target);
     this.#reaper.started(target);
     child.exited.then(async () => {
-      // What it leaves behind in its group must not outlive it.
+      // Processes that it leaves in its group must not outlive it.
       await stopInOrder([target]);
       this.#targets.delete(target.pid);
       this.#reaper.ended(target.pid);

@@ -7,7 +7,7 @@ import { claim } from './claim.mjs';
 const LOOPBACKS = ['127.0.0.1', '::1'];
 const TRIES = 200;
 
-/** A port that nobody uses, chosen by the operating system. */
+/** Returns an unused port, chosen by the operating system. */
 export async function anyFreePort() {
   const server = await listen(0);
   const { port } = server.address();
@@ -16,8 +16,8 @@ export async function anyFreePort() {
 }
 
 /**
- * Reserves the preferred port or the next free one for as long as this tool runs. Free means more than unused: another
- * launcher may have chosen it a moment ago for a child that has yet to listen.
+ * Reserves the preferred port or the next free one for as long as this tool runs. An unused port may still be reserved:
+ * another launcher may just have chosen it for a child that is not listening yet.
  * @param {import('./launcher.mjs').Launcher} launcher
  * @param {number} preferred
  */
@@ -29,9 +29,9 @@ export async function reservePort(launcher, preferred) {
 }
 
 /**
- * Reserves the port that a variable asks for, and no other.
+ * Reserves the port in an environment variable, and no other.
  * @param {import('./launcher.mjs').Launcher} launcher
- * @param {string} variable its name, for the sentence
+ * @param {string} variable its name
  */
 export async function reserveAskedPort(launcher, variable) {
   const port = Number(process.env[variable]);
@@ -45,20 +45,23 @@ export async function reserveAskedPort(launcher, variable) {
 }
 
 async function reserve(launcher, port) {
-  const mine = await claim(join(tmpdir(), `item-listing-service-ports-${process.getuid()}`, String(port)));
-  if (mine.holder) return false;
+  const reservation = await claim(join(tmpdir(), `item-listing-service-ports-${process.getuid()}`, String(port)));
+  if (reservation.holder) return false;
   if (await isFree(port)) {
-    launcher.giveBack(mine.release);
+    launcher.giveBack(reservation.release);
     return true;
   }
-  mine.release();
+  reservation.release();
   return false;
 }
 
-/** Someone who listens on all addresses, or on IPv6 only, also answers to `localhost`: listening alone would not tell. */
+/**
+ * Whether nothing serves this port on `localhost`. Listening alone would not tell: it can succeed beside a program that
+ * listens on all addresses or on IPv6 only.
+ */
 async function isFree(port) {
-  const answers = await Promise.all(LOOPBACKS.map((host) => isListening(host, port)));
-  if (answers.includes(true)) return false;
+  const found = await Promise.all(LOOPBACKS.map((host) => isListening(host, port)));
+  if (found.includes(true)) return false;
   try {
     await close(await listen(port));
     return true;
@@ -67,13 +70,13 @@ async function isFree(port) {
   }
 }
 
-/** Whether somebody accepts connections there. */
+/** Whether anything accepts connections at this address. */
 export function isListening(host, port) {
   return new Promise((resolve) => {
     const socket = connect({ host, port });
-    const settle = (answer) => {
+    const settle = (isConnected) => {
       socket.destroy();
-      resolve(answer);
+      resolve(isConnected);
     };
     socket.setTimeout(1000, () => settle(false));
     socket.once('connect', () => settle(true)).once('error', () => settle(false));

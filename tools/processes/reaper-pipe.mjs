@@ -3,40 +3,40 @@ import { fileURLToPath } from 'node:url';
 
 const SCRIPT = fileURLToPath(new URL('./reaper.mjs', import.meta.url));
 
-/** The launcher's end of the pipe to `reaper.mjs`, which is started with the first thing there is to clean up. */
+/** The launcher's end of the pipe to `reaper.mjs`, which is started once there is something to clean up. */
 export class ReaperPipe {
   #stdin;
 
-  /** @param {import('./stop-in-order.mjs').Target} target to be stopped should this process be killed */
+  /** @param {import('./stop-in-order.mjs').Target} target to stop if this process is killed */
   started(target) {
-    this.#tell(`+${JSON.stringify(target)}`);
+    this.#send(`+${JSON.stringify(target)}`);
   }
 
-  /** @param {number} pid of a target that is gone */
+  /** @param {number} pid of a target that has exited */
   ended(pid) {
-    this.#tell(`-${pid}`);
+    this.#send(`-${pid}`);
   }
 
-  /** @param {string} folder to be removed should this process be killed */
+  /** @param {string} folder to remove if this process is killed */
   folder(folder) {
-    this.#tell(`~${folder}`);
+    this.#send(`~${folder}`);
   }
 
-  /** Nothing is left to clean up. */
+  /** Tells the reaper that nothing is left to clean up. */
   bye() {
-    if (this.#stdin) this.#tell('bye');
+    if (this.#stdin) this.#send('bye');
   }
 
-  #tell(line) {
+  #send(line) {
     this.#stdin ??= start();
     this.#stdin.write(`${line}\n`);
   }
 }
 
 function start() {
-  const env = { PATH: process.env.PATH }; // Not NODE_OPTIONS: a debugger's port is taken already.
+  const env = { PATH: process.env.PATH }; // Not NODE_OPTIONS: the port of a debugger is already in use.
   const reaper = spawn(process.execPath, [SCRIPT], { env, detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
-  // Without it everything still works, but for cleaning up after a kill.
+  // Without the reaper, everything works except for cleaning up after a kill.
   reaper.on('error', () => {});
   reaper.stdin.on('error', () => {});
   reaper.unref();

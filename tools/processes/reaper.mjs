@@ -1,7 +1,7 @@
-// Outlives the process that started it by a moment: when that one is killed without a chance to clean up, the pipe
-// between them closes, and everything it had started is stopped here.
+// Outlives the launcher that started it. If the launcher is killed before it can clean up, the pipe between them
+// closes, and everything that the launcher had started is stopped here.
 //
-// Lines on stdin: `+{target}` started, `-pid` ended, `~folder` to be removed at the end, `bye` nothing left to do.
+// Lines on stdin: `+{target}` started, `-pid` exited, `~folder` to remove at the end, `bye` nothing left to do.
 import { createInterface } from 'node:readline';
 import { stopInOrder } from './stop-in-order.mjs';
 import { removeTemporaryFolder } from './temporary-folder.mjs';
@@ -12,7 +12,7 @@ const targets = new Map();
 const folders = new Set();
 let goodbye = false;
 
-const verbs = {
+const handlers = {
   '+': (text) => {
     const target = JSON.parse(text);
     targets.set(target.pid, { ...target, graceMs: GRACE_MS });
@@ -22,10 +22,10 @@ const verbs = {
   b: () => (goodbye = true),
 };
 
-// The signals that end the launcher must not end the one who cleans up after it.
+// The signals that end the launcher must not end the process that cleans up after it.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {});
 
-for await (const line of createInterface({ input: process.stdin })) verbs[line[0]]?.(line.slice(1));
+for await (const line of createInterface({ input: process.stdin })) handlers[line[0]]?.(line.slice(1));
 
 if (!goodbye) {
   await stopInOrder([...targets.values()]);

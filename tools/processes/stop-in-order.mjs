@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isGroupRunning } from './identity.mjs';
 
-const LOOK_EVERY_MS = 100;
+const POLL_INTERVAL_MS = 100;
 const AFTER_KILL_MS = 3000;
 
 /** @typedef {import('./identity.mjs').Identity & {name: string, rank: number, graceMs: number}} Target */
 
-/** What is stopped before what: applications may still need both databases, and nothing needs a command. */
+/** The order of stopping. Applications, and commands with them, come first: they may still need both databases. */
 export const RANK = { app: 0, redis: 1, mongodb: 2 };
 
 /**
- * Stops process groups, lowest rank first: SIGTERM, and SIGKILL to what is left after its grace.
+ * Stops process groups, lowest rank first: with SIGTERM, and after the grace period with SIGKILL.
  * @param {Target[]} targets
  */
 export async function stopInOrder(targets) {
@@ -20,13 +20,13 @@ export async function stopInOrder(targets) {
   }
 }
 
-/** Sends a signal to a whole process group, if it is still the one that was started. */
+/** Sends a signal to a whole process group, if it is still the group that was started. */
 export function signalGroup(target, signal) {
   if (!isGroupRunning(target)) return;
   try {
     process.kill(-target.pid, signal);
   } catch {
-    // It ended between the look and the signal.
+    // It exited between the check and the signal.
   }
 }
 
@@ -41,7 +41,7 @@ async function isGoneWithin(target, ms) {
   const deadline = performance.now() + ms;
   while (isGroupRunning(target)) {
     if (performance.now() > deadline) return false;
-    await delay(LOOK_EVERY_MS);
+    await delay(POLL_INTERVAL_MS);
   }
   return true;
 }

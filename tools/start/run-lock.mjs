@@ -6,7 +6,7 @@ import { stopInOrder } from '../processes/stop-in-order.mjs';
 import { StepError } from '../steps.mjs';
 
 /**
- * Makes this the only run in this checkout, see {@link tryRunLock}, or refuses.
+ * Makes this the only run in this checkout, like {@link tryRunLock}, but throws if there is another.
  * @param {import('../processes/launcher.mjs').Launcher} launcher
  */
 export async function acquireRunLock(launcher) {
@@ -16,20 +16,20 @@ export async function acquireRunLock(launcher) {
 }
 
 /**
- * Makes this the only run in this checkout, unless there is one: two would write the same data. Of a run that was killed,
- * what is still running is stopped first.
+ * Makes this the only run in this checkout, unless there is another: two would write the same data. First stops
+ * whatever a killed run has left running.
  * @param {import('../processes/launcher.mjs').Launcher} launcher
  * @returns {Promise<{holder: {pid: number, url?: string, mongodbUri?: string}} | {note: (details?: object) => void}>}
- * the other run; or what is to be called when something was started, and with what others should know once all is up
+ * the other run; or `note`, to be called after each start, and with details for other tools once everything is up
  */
 export async function tryRunLock(launcher) {
-  const mine = await claim(join(LOCAL, 'npm-start.json'));
-  if (mine.holder) return { holder: mine.holder };
-  launcher.giveBack(mine.release);
-  const leftovers = (mine.former?.targets ?? []).filter(isGroupRunning);
+  const lock = await claim(join(LOCAL, 'npm-start.json'));
+  if (lock.holder) return { holder: lock.holder };
+  launcher.giveBack(lock.release);
+  const leftovers = (lock.former?.targets ?? []).filter(isGroupRunning);
   if (leftovers.length > 0) {
     const names = leftovers.map((target) => target.name).join(', ');
     await launcher.steps.run(`Stop what a killed run left behind: ${names}`, () => stopInOrder(leftovers));
   }
-  return { note: (details) => mine.update({ ...details, targets: launcher.targets }) };
+  return { note: (details) => lock.update({ ...details, targets: launcher.targets }) };
 }

@@ -4,30 +4,30 @@ import { ROOT } from '../checkout/root.mjs';
 import { untilReady } from '../embedded/readiness.mjs';
 import { StepError } from '../steps.mjs';
 
-const ANSWER_MS = 2000;
+const TIMEOUT_MS = 2000;
 
 /**
- * Runs one of the service's own commands to its end, its lines passed on.
+ * Runs one of the service's commands to completion, and prints its output.
  * @param {import('../processes/launcher.mjs').Launcher} launcher
  * @param {string} name of the command in apps/cli
  * @param {NodeJS.ProcessEnv} env
- * @param {string} [root] of the checkout whose command it is
+ * @param {string} [root] of the checkout that contains the command
  */
 export async function runCli(launcher, name, env, root = ROOT) {
   const script = join(root, 'dist', 'apps', 'cli', 'src', `${name}.js`);
   const options = { name, env, cwd: root, onLine: prefixed(launcher, name) };
   await launcher.run(process.execPath, [script], options).catch((error) => {
-    throw new StepError(error.message, { hint: `its lines above, marked [${name}], say why` });
+    throw new StepError(error.message, { hint: `see its output above, marked [${name}]` });
   });
 }
 
 /**
- * Starts the API or the worker and waits until it says it is ready.
+ * Starts the API or the worker and waits until it reports that it is ready.
  * @param {import('../processes/launcher.mjs').Launcher} launcher
  * @param {'api' | 'worker'} name
- * @param {number} port where it tells about its health
+ * @param {number} port of its health endpoints
  * @param {NodeJS.ProcessEnv} env
- * @param {string} [root] of the checkout whose process it is
+ * @param {string} [root] of the checkout to run
  */
 export async function startService(launcher, name, port, env, root = ROOT) {
   const options = { env, cwd: root, onLine: prefixed(launcher, name) };
@@ -37,7 +37,7 @@ export async function startService(launcher, name, port, env, root = ROOT) {
 }
 
 /**
- * What `npm run start:api` or `start:worker` gives to Node.js.
+ * Returns the arguments that `npm run start:api` or `start:worker` passes to Node.js.
  * @param {'api' | 'worker'} name
  * @param {string} [root] of the checkout
  * @returns {string[]}
@@ -49,9 +49,9 @@ export function serviceArguments(name, root = ROOT) {
 }
 
 async function isReady(port) {
-  const answer = await fetch(`http://127.0.0.1:${port}/health/ready`, { signal: AbortSignal.timeout(ANSWER_MS) });
-  const body = await answer.text();
-  if (!answer.ok) throw new Error(`/health/ready answers ${answer.status} ${body}`);
+  const response = await fetch(`http://127.0.0.1:${port}/health/ready`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+  const body = await response.text();
+  if (!response.ok) throw new Error(`/health/ready responded with ${response.status} ${body}`);
   return true;
 }
 

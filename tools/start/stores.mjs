@@ -6,7 +6,7 @@ const PORTS = { mongodb: 27_117, redis: 6479 };
 const DATABASE = 'item-listing';
 
 /**
- * Starts the MongoDB whose data stay in this checkout.
+ * Starts a MongoDB that keeps its data in this checkout.
  * @param {import('../processes/launcher.mjs').Launcher} launcher
  * @returns {Promise<string>} its URI
  */
@@ -15,7 +15,7 @@ export async function startLocalMongodb(launcher) {
 }
 
 /**
- * Starts the Redis whose data stay in this checkout.
+ * Starts a Redis that keeps its data in this checkout.
  * @param {import('../processes/launcher.mjs').Launcher} launcher
  * @returns {Promise<string>} its URI
  */

@@ -1,4 +1,4 @@
-const ANSWER_MS = 5000;
+const RESPONSE_TIMEOUT_MS = 5000;
 const API_PAGES = ['/docs', '/queues', '/health/ready', '/metrics'];
 const WORKER_PAGES = ['/health/ready', '/metrics'];
 
@@ -15,7 +15,7 @@ const EXAMPLE = {
 };
 
 /**
- * What a newcomer wants to see next: the pages there are, and three lines to paste.
+ * Returns the text for a newcomer: the available pages, and three commands to paste.
  * @param {number} apiPort
  * @param {number} workerPort
  * @returns {Promise<string>}
@@ -26,11 +26,11 @@ export async function welcome(apiPort, workerPort) {
     ...API_PAGES.map((page) => api + page),
     ...WORKER_PAGES.map((page) => `http://localhost:${workerPort}${page}`),
   ];
-  const answering = await Promise.all(pages.map(isThere));
+  const available = await Promise.all(pages.map(isAvailable));
   return [
     '',
     `Ready: ${api}`,
-    ...pages.filter((_, index) => answering[index]).map((page) => `  ${page}`),
+    ...pages.filter((_, index) => available[index]).map((page) => `  ${page}`),
     '',
     'Try it:',
     curl(api, 'getAll', { pageSize: 2 }),
@@ -46,23 +46,23 @@ function curl(api, operation, body) {
   return `  ${line}`;
 }
 
-/** Only what answers is advertised: the dashboard, for one, may be switched off. */
-async function isThere(page) {
-  const answer = await fetch(page, { signal: AbortSignal.timeout(ANSWER_MS) }).catch(() => undefined);
-  await answer?.body?.cancel();
-  return answer?.ok === true;
+/** Whether a page is available. The dashboard, for example, may be turned off. */
+async function isAvailable(page) {
+  const response = await fetch(page, { signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS) }).catch(() => undefined);
+  await response?.body?.cancel();
+  return response?.ok === true;
 }
 
-/** The id of an item that is really there; without any, one that looks like it. */
+/** Returns the id of an existing item or, if there is none, a placeholder. */
 async function someId(api) {
   try {
-    const answer = await fetch(`${api}/api/orpc/items/getAll`, {
+    const response = await fetch(`${api}/api/orpc/items/getAll`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ pageSize: 1 }),
-      signal: AbortSignal.timeout(ANSWER_MS),
+      signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS),
     });
-    return (await answer.json())[0].id;
+    return (await response.json())[0].id;
   } catch {
     return '0'.repeat(24);
   }
