@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect as connectTo, type AddressInfo, type Socket } from 'node:net';
 import type { ErrorBody } from '@app/contracts';
 import { Connections } from '../apps/api/src/http/connections.js';
+import { FastLane } from '../apps/api/src/http/fast-lane.js';
 import { requestListener } from '../apps/api/src/http/request-listener.js';
 import { createHttpServer } from '../apps/api/src/http/server.js';
 import { ApiError } from '../apps/api/src/http/api-error.js';
@@ -295,8 +296,13 @@ describe('an error before Nest sees the request', () => {
       throw fault;
     };
     const connections = new Connections();
+    const lane = new FastLane((_request, _response, next) => {
+      next();
+    });
+    lane.app[method === 'GET' ? 'get' : 'post']('/', fail);
     const listener = requestListener({
       connections,
+      lane,
       errors: {
         toApiError: (error) => {
           seen.push(error);
@@ -306,10 +312,10 @@ describe('an error before Nest sees the request', () => {
       maxBodyBytes: 1024,
       crossOrigin: () => undefined,
       isDraining: () => false,
-      routes: new Map([['/', new Map([[method, fail]])]]),
     });
     const config = { keepAliveMs: 1000, maxConnections: 10 };
-    const server = createHttpServer({ listener, connections, config, timeouts: undefined }).listen(0, '127.0.0.1');
+    const server = createHttpServer({ listener, messages: lane.messages, connections, config, timeouts: undefined });
+    server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     const response = await new ApiClient(`http://127.0.0.1:${String(port)}`).request<ErrorBody>('/', { method });

@@ -30,6 +30,8 @@ export function freshEnvironment(env: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv
     PORT: '0',
     WORKER_PORT: '0',
     LOG_LEVEL: 'silent',
+    // The tests of the operations also run without the fast lane.
+    FAST_LANE: process.env['FAST_LANE'],
     ...env,
   };
 }

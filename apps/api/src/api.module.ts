@@ -1,4 +1,4 @@
-import { Module, type DynamicModule, type Provider } from '@nestjs/common';
+import { Module, type DynamicModule, type OnApplicationShutdown, type Provider } from '@nestjs/common';
 import { APP_FILTER, APP_PIPE } from '@nestjs/core';
 import { Registry } from 'prom-client';
 import { Database, ItemRepository, ReferenceRepository, SchemaRepository, SecretRepository } from '@app/database';
@@ -7,7 +7,6 @@ import { atMostEvery, HealthController, READINESS, provide, type ApiConfig, type
 import { API_CONFIG } from './api-config.js';
 import { DocsController } from './docs/docs.controller.js';
 import { ApiReadiness } from './readiness.js';
-import { CreateInputPipe } from './items/create-input.pipe.js';
 import { CreateItemGateway } from './items/create-item.gateway.js';
 import { ItemsController } from './items/items.controller.js';
 import { ItemsService } from './items/items.service.js';
@@ -23,7 +22,14 @@ const REPORT_EVERY_MS = 5000;
 
 /** Wires the API process. */
 @Module({})
-export class ApiModule {
+export class ApiModule implements OnApplicationShutdown {
+  constructor(
+    private readonly gateway: CreateItemGateway,
+    private readonly queue: CreateQueue,
+    private readonly replies: ReplySubscriber,
+    private readonly database: Database,
+  ) {}
+
   static with(config: ApiConfig, logger: Logger, errors: ErrorFilter): DynamicModule {
     const report = atMostEvery(REPORT_EVERY_MS, (line: string) => {
       logger.warn(line);
@@ -53,11 +59,19 @@ export class ApiModule {
         useFactory: (registry: Registry) => new MalformedItems(registry, logger),
         inject: [Registry],
       },
-      CreateInputPipe,
       ItemsService,
       { provide: APP_PIPE, useClass: InputPipe },
+      { provide: ErrorFilter, useValue: errors },
       { provide: APP_FILTER, useValue: errors },
     ];
     return { module: ApiModule, controllers: [ItemsController, DocsController, HealthController], providers };
+  }
+
+  /** Closes the queue before the database. The hooks of other modules may still use both. */
+  async onApplicationShutdown(): Promise<void> {
+    this.gateway.close();
+    await this.queue.close();
+    this.replies.close();
+    await this.database.close();
   }
 }

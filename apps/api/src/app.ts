@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { checkMongodbUri, Database } from '@app/database';
-import { parseRedisUrl, CreateQueue, ReplySubscriber } from '@app/queue';
+import { parseRedisUrl, CreateQueue } from '@app/queue';
 import { nestLogger, type ApiConfig, type Logger, type Stoppable } from '@app/runtime';
 import { ApiModule } from './api.module.js';
 import { ApiReadiness } from './readiness.js';
@@ -26,7 +26,6 @@ const CONNECT_WITHIN_MS = 2000;
 const DRAIN_MS = 500;
 /** Counted from the stop signal. Creates that are still waiting get their response then. */
 const ABANDON_AFTER_MS = 7000;
-const CLOSE_IDLE_EVERY_MS = 500;
 
 /**
  * Boots the API. Listens once both stores are connected, or after {@link CONNECT_WITHIN_MS}. MongoDB and Redis may be
@@ -60,7 +59,7 @@ export async function createApp(config: ApiConfig, logger: Logger, timeouts?: Cl
   return { port, logger, stop };
 }
 
-/** Finishes the requests in progress, then closes the queue before the database. */
+/** Finishes the requests in progress, then closes the application. */
 async function shutDown(app: INestApplication, adapter: ApiAdapter): Promise<void> {
   app.get(ApiReadiness).drain();
   const gateway = app.get(CreateItemGateway);
@@ -68,15 +67,8 @@ async function shutDown(app: INestApplication, adapter: ApiAdapter): Promise<voi
     gateway.abandon();
   }, ABANDON_AFTER_MS);
   await delay(DRAIN_MS);
-  // Node counts a connection that has never sent a request as active, and close() would wait for it.
-  const closeIdleTimer = setInterval(() => {
-    if (adapter.pendingResponses.length === 0) (app.getHttpServer() as Server).closeAllConnections();
-  }, CLOSE_IDLE_EVERY_MS);
   await adapter.close();
-  clearInterval(closeIdleTimer);
   clearTimeout(abandonTimer);
-  gateway.close();
-  await app.get(CreateQueue).close();
-  app.get(ReplySubscriber).close();
-  await app.get(Database).close();
+  // Runs Nest's lifecycle hooks, after the last response.
+  await app.close();
 }

@@ -8,15 +8,24 @@ export const ERRORS = {
   FORBIDDEN: { status: 403, message: 'Not allowed' },
   NOT_FOUND: { status: 404, message: 'Not found' },
   METHOD_NOT_SUPPORTED: { status: 405, message: 'Method not supported' },
+  NOT_ACCEPTABLE: { status: 406, message: 'Not acceptable' },
   TIMEOUT: { status: 408, message: 'The request did not arrive in time' },
+  CONFLICT: { status: 409, message: 'Conflict' },
+  GONE: { status: 410, message: 'Gone' },
+  PRECONDITION_FAILED: { status: 412, message: 'Precondition failed' },
   PAYLOAD_TOO_LARGE: { status: 413, message: 'Body too large' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'The body must be application/json in UTF-8, not compressed' },
+  IM_A_TEAPOT: { status: 418, message: 'I am a teapot' },
+  MISDIRECTED: { status: 421, message: 'Misdirected request' },
   UNPROCESSABLE_CONTENT: { status: 422, message: 'Idempotency-Key was used with another body' },
   TOO_MANY_REQUESTS: { status: 429, message: 'Too many requests' },
   REQUEST_HEADER_FIELDS_TOO_LARGE: { status: 431, message: 'Request headers too large' },
   INTERNAL_SERVER_ERROR: { status: 500, message: 'Internal server error' },
+  NOT_IMPLEMENTED: { status: 501, message: 'Not implemented' },
+  BAD_GATEWAY: { status: 502, message: 'Bad gateway' },
   SERVICE_UNAVAILABLE: { status: 503, message: 'Temporarily unavailable, nothing was created: try again' },
   GATEWAY_TIMEOUT: { status: 504, message: 'The outcome is unknown' },
+  HTTP_VERSION_NOT_SUPPORTED: { status: 505, message: 'HTTP version not supported' },
 } as const;
 
 export type ErrorCode = keyof typeof ERRORS;
@@ -37,8 +46,8 @@ export interface ErrorBody {
 }
 
 /** Returns the error body for a code, with its default message unless `message` is given. */
-export function errorBody(code: ErrorCode, more: { message?: string; data?: object } = {}): ErrorBody {
-  const { status, message } = ERRORS[code];
-  const body: ErrorBody = { defined: false, code, status, message: more.message ?? message };
-  return more.data === undefined ? body : { ...body, data: more.data };
+export function errorBody(code: ErrorCode, more: { status?: number; message?: string; data?: object } = {}): ErrorBody {
+  const { data, ...details } = more;
+  const body: ErrorBody = { defined: false, code, ...ERRORS[code], ...details };
+  return data === undefined ? body : { ...body, data };
 }

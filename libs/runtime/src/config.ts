@@ -56,6 +56,7 @@ const settings = {
   MAX_ITEM_BYTES: integer(65_536, 1024, 1_048_576),
   MAX_CONNECTIONS: integer(10_000, 1, 1_000_000),
   KEEP_ALIVE_MS: integer(75_000, 1000, 3_600_000),
+  FAST_LANE: { schema: z.enum(['on', 'off']).default('on'), rule: 'on or off' },
   CORS_ORIGINS: list(ORIGIN, 'origins such as https://shop.example'),
   TRUST_PROXY: {
     schema: z.union([z.stringFormat('hops', /^\d$/).transform(Number), proxies.schema]),
@@ -104,6 +105,8 @@ export interface ApiConfig extends CommonConfig {
   maxConnections: number;
   /** Idle time after which a connection is closed. */
   keepAliveMs: number;
+  /** Whether requests for fixed paths bypass Express. */
+  fastLane: boolean;
   /** Origins whose pages may call the API. Empty turns CORS off. */
   corsOrigins: string[];
   /** Proxies whose `X-Forwarded-For` is trusted: a number of hops, or networks. Empty means none. */
@@ -140,6 +143,7 @@ export function loadApiConfig(env = process.env): ApiConfig {
     maxItemBytes: read(env, 'MAX_ITEM_BYTES'),
     maxConnections: read(env, 'MAX_CONNECTIONS'),
     keepAliveMs: read(env, 'KEEP_ALIVE_MS'),
+    fastLane: read(env, 'FAST_LANE') === 'on',
     corsOrigins: read(env, 'CORS_ORIGINS'),
     trustProxy: read(env, 'TRUST_PROXY'),
     idempotencySecret: read(env, 'IDEMPOTENCY_SECRET'),

@@ -2,6 +2,8 @@ import { ERRORS, type ErrorCode, type InputIssue } from '@app/contracts';
 
 /** What an error response contains beyond its code. */
 export interface ApiErrorDetails {
+  /** Of an error whose status is not in {@link ERRORS}. */
+  status?: number;
   message?: string;
   data?: object;
   headers?: Record<string, string>;
@@ -14,6 +16,11 @@ export class ApiError extends Error {
     readonly details: ApiErrorDetails = {},
   ) {
     super(details.message ?? ERRORS[code].message);
+  }
+
+  /** The issues of an invalid input. */
+  get issues(): InputIssue[] | undefined {
+    return (this.details.data as { issues?: InputIssue[] } | undefined)?.issues;
   }
 
   /** Returns a 400 that lists the issues of the input. */

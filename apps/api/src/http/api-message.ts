@@ -1,5 +1,5 @@
 import { IncomingMessage, ServerResponse, type OutgoingHttpHeader, type OutgoingHttpHeaders } from 'node:http';
-import { ERRORS, errorBody, type ErrorCode } from '@app/contracts';
+import { errorBody, type ErrorCode } from '@app/contracts';
 import { Json } from '../orpc/json.js';
 import type { ApiErrorDetails } from './api-error.js';
 import { STANDING_HEADERS } from './security-headers.js';
@@ -20,6 +20,10 @@ export class ApiRequest extends IncomingMessage {
   receivedAt = this.arrivedAt;
   /** The id in all log lines about this request. */
   requestId = '';
+  /** The response, as Express sets it. */
+  res?: ApiResponse;
+  /** Whether the body has been read. */
+  isRead = false;
   /** The parsed input, without its envelope. */
   body?: unknown;
   /** Whether the input came as `{"json": …}`. The response then has the same form. */
@@ -33,16 +37,26 @@ export class ApiResponse extends ServerResponse<ApiRequest> {
   /** The connection that it is sent on. Set once the request's turn comes. */
   client: Client | undefined = undefined;
 
-  /** Node calls this itself if nothing else has. @param headers flat array of alternating names and values */
-  override writeHead(status: number, headers: string | OutgoingHttpHeaders | OutgoingHttpHeader[] = []): this {
-    if (!Array.isArray(headers)) throw new TypeError('headers must be a flat array of names and values');
-    return super.writeHead(status, [...headers, 'X-Request-Id', this.req.requestId, ...COMMON_HEADERS]);
+  /** Adds the request id, and the common headers that have not been set. Node calls this itself if nothing else has. */
+  override writeHead(
+    status: number,
+    reason?: string | OutgoingHttpHeaders | OutgoingHttpHeader[],
+    more?: OutgoingHttpHeaders | OutgoingHttpHeader[],
+  ): this {
+    const headers = typeof reason === 'string' ? (more ?? []) : (reason ?? []);
+    const list = Array.isArray(headers) ? headers : Object.entries(headers).flat();
+    const common = this.getHeaderNames().length === 0 ? COMMON_HEADERS : this.missingHeaders();
+    return super.writeHead(status, [...(list as OutgoingHttpHeader[]), 'X-Request-Id', this.req.requestId, ...common]);
   }
 
   override end(...body: unknown[]): this {
     super.end(...(body as [unknown]));
     if (this.writableLength > 0) this.client?.holdUntilRead(this.writableLength);
     return this;
+  }
+
+  private missingHeaders(): string[] {
+    return STANDING_HEADERS.filter(([name]) => !this.hasHeader(name)).flat();
   }
 }
 
@@ -70,6 +84,7 @@ export function sendJson(response: ApiResponse, status: number, body: unknown, f
 /** Sends the error body that all errors share. */
 export function sendError(response: ApiResponse, code: ErrorCode, details: ApiErrorDetails = {}, finish = end): void {
   const { headers = {}, ...more } = details;
+  const body = errorBody(code, more);
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-  sendJson(response, ERRORS[code].status, errorBody(code, more), finish);
+  sendJson(response, body.status, body, finish);
 }

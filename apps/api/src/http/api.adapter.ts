@@ -1,32 +1,47 @@
 import type { Server } from 'node:http';
+import { StreamableFile } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { ApiConfig } from '@app/runtime';
-import { sendJson, type ApiResponse } from './api-message.js';
+import { sendJson, type ApiRequest, type ApiResponse } from './api-message.js';
 import { Connections } from './connections.js';
 import { crossOrigin } from './cors.js';
 import type { ErrorFilter } from './error.filter.js';
-import { requestListener, type Handler } from './request-listener.js';
+import { FastLane } from './fast-lane.js';
+import { readInput, requestListener, sendNoRoute, type RequestListenerOptions } from './request-listener.js';
 import { createHttpServer, type ClientTimeouts } from './server.js';
 
 /** Counted from the start of closing. Creates have ended by then, so clients that remain do not send or do not read. */
 const CUT_OFF_MS = 7000;
+const CLOSE_IDLE_EVERY_MS = 500;
 
-/**
- * Nest's HTTP adapter with our own {@link requestListener} and {@link sendJson}. The listener calls Nest's handlers
- * itself, because Express would search all routes for each request.
- */
+/** Nest's Express adapter with our own server, {@link requestListener} and {@link FastLane}. */
 export class ApiAdapter extends ExpressAdapter {
   private readonly connections = new Connections();
-  private readonly routes = new Map<string, Map<string, Handler>>();
+  private readonly lane: FastLane;
+  private readonly listening: RequestListenerOptions;
   private isDraining = false;
 
   constructor(
     private readonly config: ApiConfig,
-    private readonly errors: ErrorFilter,
-    private readonly timeouts: ClientTimeouts | undefined,
+    errors: ErrorFilter,
+    private readonly timeouts?: ClientTimeouts,
   ) {
-    // Replaces the Express application. Any other use of it fails at startup.
-    super({ use: () => undefined });
+    const lane = new FastLane((request, response, next) => {
+      readInput(request, response, this.listening, next);
+    });
+    super(lane.app);
+    this.lane = lane;
+    this.listening = {
+      lane,
+      errors,
+      connections: this.connections,
+      maxBodyBytes: config.maxBodyBytes,
+      crossOrigin: crossOrigin(config.corsOrigins),
+      isDraining: () => this.isDraining,
+    };
+    lane.open();
+    if (!config.fastLane) lane.close();
+    this.set('trust proxy', config.trustProxy);
   }
 
   /** The current response of each connection. */
@@ -40,70 +55,58 @@ export class ApiAdapter extends ExpressAdapter {
   }
 
   override initHttpServer(): void {
-    const { config, connections, errors, timeouts, routes } = this;
-    const listener = requestListener({
+    const { config, connections, lane, listening, timeouts } = this;
+    const { messages } = lane;
+    this.httpServer = createHttpServer({
+      listener: requestListener(listening),
+      messages,
       connections,
-      errors,
-      maxBodyBytes: config.maxBodyBytes,
-      crossOrigin: crossOrigin(config.corsOrigins),
-      isDraining: () => this.isDraining,
-      routes,
+      config,
+      timeouts,
     });
-    this.httpServer = createHttpServer({ listener, connections, config, timeouts });
   }
 
-  override get(path: unknown, handler?: unknown): void {
-    this.route(['GET', 'HEAD'], path, handler);
-  }
-
-  override post(path: unknown, handler?: unknown): void {
-    this.route(['POST'], path, handler);
-  }
-
-  override use(): never {
-    throw new Error('middleware is never called: the request listener takes every request');
-  }
-
-  override createMiddlewareFactory(): never {
-    return this.use();
-  }
-
-  /** Unused: the request listener rejects unknown paths, and {@link ErrorFilter} handles what handlers throw. */
+  /** Nest's own handler would respond 404 to a wrong method. */
   override setNotFoundHandler(): void {
-    return;
+    this.lane.addLast((_request: ApiRequest, response: ApiResponse) => {
+      sendNoRoute(response, this.listening);
+    });
   }
 
-  override setErrorHandler(): void {
-    return;
+  override setErrorHandler(handler: (...args: unknown[]) => unknown): void {
+    this.lane.addLast(handler);
   }
 
-  override status(response: ApiResponse, status: number): void {
-    response.statusCode = status;
+  override setOnRequestHook(...hook: Parameters<ExpressAdapter['setOnRequestHook']>): void {
+    this.lane.close();
+    super.setOnRequestHook(...hook);
+  }
+
+  override setOnResponseHook(...hook: Parameters<ExpressAdapter['setOnResponseHook']>): void {
+    this.lane.close();
+    super.setOnResponseHook(...hook);
   }
 
   override reply(response: ApiResponse, body: unknown, status?: number): void {
-    sendJson(response, status ?? response.statusCode, body);
+    // Already rejected as too slow.
+    if (response.headersSent) return;
+    const isJson = typeof body === 'object' && body !== null && !(body instanceof StreamableFile);
+    if (isJson) sendJson(response, status ?? response.statusCode, body);
+    else super.reply(response, body, status);
   }
 
   /** Accepts no more connections, and waits until the active ones have their responses. */
-  override close(): Promise<void> {
+  override async close(): Promise<void> {
     const server = this.httpServer as Server;
     const cutOff = setTimeout(() => {
       server.closeAllConnections();
     }, CUT_OFF_MS);
-    return new Promise((resolve) => {
-      server.close(() => {
-        clearTimeout(cutOff);
-        resolve();
-      });
-    });
-  }
-
-  private route(methods: string[], path: unknown, handler: unknown): void {
-    if (typeof path !== 'string' || /[:*{(]/.test(path))
-      throw new Error(`only fixed paths have routes: ${String(path)}`);
-    const handlers = this.routes.get(path) ?? new Map<string, Handler>();
-    this.routes.set(path, handlers);
-    for (const method of methods) handlers.set(method, handler as Handler);
+    // Node counts a connection that has never sent a request as active, and close() would wait for it.
+    const closeIdleTimer = setInterval(() => {
+      if (this.pendingResponses.length === 0) server.closeAllConnections();
+    }, CLOSE_IDLE_EVERY_MS);
+    await new Promise((resolve) => server.close(resolve));
+    clearTimeout(cutOff);
+    clearInterval(closeIdleTimer);
   }
 }

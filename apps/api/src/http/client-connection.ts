@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { Socket } from 'node:net';
 import type { ApiResponse, Client } from './api-message.js';
 import { sendEarlyError, sendUnparsedError } from './early-error.js';
@@ -114,10 +115,12 @@ export class ClientConnection implements Client {
       return;
     }
     this.socket.pause();
-    this.waiting.push(() => {
-      this.waitingBytes -= bytes;
-      this.start(response, begin);
-    });
+    this.waiting.push(
+      AsyncResource.bind(() => {
+        this.waitingBytes -= bytes;
+        this.start(response, begin);
+      }),
+    );
   }
 
   private finish(): void {

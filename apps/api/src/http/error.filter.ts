@@ -1,4 +1,5 @@
-import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { ERRORS, type ErrorCode } from '@app/contracts';
 import { isDatabaseAway } from '@app/database';
 import type { Logger } from '@app/runtime';
 import { sendError, type ApiRequest, type ApiResponse } from './api-message.js';
@@ -25,6 +26,7 @@ export class ErrorFilter implements ExceptionFilter {
   /** Returns the error to send for anything thrown while handling a request. */
   toApiError(error: unknown, request: ApiRequest): ApiError {
     if (error instanceof ApiError) return error;
+    if (error instanceof HttpException) return ofHttpException(error);
     const { requestId } = request;
     const ip = this.callerAddress(request);
     if (isDatabaseAway(error)) {
@@ -34,4 +36,19 @@ export class ErrorFilter implements ExceptionFilter {
     this.logger.error({ requestId, ip, err: error }, 'unexpected error');
     return new ApiError('INTERNAL_SERVER_ERROR');
   }
+}
+
+/** Returns Nest's own exception as an error of this API: the code of its status, and its message. */
+function ofHttpException(error: HttpException): ApiError {
+  const status = error.getStatus();
+  const codes = Object.keys(ERRORS) as ErrorCode[];
+  const code = codes.find((each) => ERRORS[each].status === status);
+  const fallback = status < 500 ? 'BAD_REQUEST' : 'INTERNAL_SERVER_ERROR';
+  return new ApiError(code ?? fallback, { status, message: messageOf(error) });
+}
+
+/** Nest's validation pipe throws a list of messages. */
+function messageOf(error: HttpException): string {
+  const { message = error.message } = Object(error.getResponse()) as { message?: string | string[] };
+  return [message].flat().join('; ');
 }

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage } from 'node:http';
 import { isTooComplex, MAX_JSON, parseExactJson } from '@app/contracts';
 import type { ApiResponse } from './api-message.js';
@@ -42,15 +43,19 @@ export function readBody(
       if (!request.complete) response.client?.hold(body.capacity);
       if (isTooLarge) onError(tooLarge(maxBytes));
     })
-    .on('end', () => {
-      try {
-        response.client?.hold(0);
-        request.receivedAt = performance.now();
-        onBody(body.length === 0 && request.headers['content-type'] === undefined ? {} : parse(body.take()));
-      } catch (error) {
-        onError(error);
-      }
-    });
+    .on(
+      'end',
+      // Node emits it in the async context of the connection, not of the request.
+      AsyncResource.bind(() => {
+        try {
+          response.client?.hold(0);
+          request.receivedAt = performance.now();
+          onBody(body.length === 0 && request.headers['content-type'] === undefined ? {} : parse(body.take()));
+        } catch (error) {
+          onError(error);
+        }
+      }),
+    );
 }
 
 function ignoreDisconnect(): void {

@@ -7,18 +7,13 @@ import type { CrossOrigin } from './cors.js';
 import { isFullyRead, sendEarlyError } from './early-error.js';
 import { unwrap } from '../orpc/envelope.js';
 import type { ErrorFilter } from './error.filter.js';
+import type { FastLane, Handler, Next } from './fast-lane.js';
 import { readBody } from './read-body.js';
 import { ApiError } from './api-error.js';
 
-/** Handles a request that has passed the listener's checks. */
-export type Handler = (request: ApiRequest, response: ApiResponse) => unknown;
-
-/** The handlers by path and method. Paths have no parameters. */
-export type Routes = ReadonlyMap<string, ReadonlyMap<string, Handler>>;
-
 export interface RequestListenerOptions {
   connections: Connections;
-  routes: Routes;
+  lane: FastLane;
   /** Maps thrown errors to API errors, and logs the unexpected ones. */
   errors: Pick<ErrorFilter, 'toApiError'>;
   maxBodyBytes: number;
@@ -45,13 +40,9 @@ export function requestListener(options: RequestListenerOptions): ApiListener {
     };
     try {
       identify(request, response, options);
-      const handlers = options.routes.get(pathOf(request));
       if (isHostInvalid(request)) throw NOT_HTTP;
-      if (handlers === undefined) throw NO_SUCH_PATH;
-      const handler = handlers.get(request.method ?? '');
-      if (handler === undefined) sendMethodError(response, [...handlers.keys()]);
-      else if (request.method !== 'POST') callWithoutBody(handler, response);
-      else readBody(response, options.maxBodyBytes, callWithBody(handler, response), fail);
+      if (options.lane.isCovered(pathOf(request))) options.lane.handle(request, response);
+      else enterLane(response, options);
     } catch (error) {
       fail(error);
     }
@@ -59,6 +50,78 @@ export function requestListener(options: RequestListenerOptions): ApiListener {
   return (_request, response) => {
     options.connections.admit(response, begin);
   };
+}
+
+/** Calls the handler of a fixed path without Express. */
+function enterLane(response: ApiResponse, options: RequestListenerOptions): void {
+  const { req: request } = response;
+  const handler = options.lane.handlersOf(pathOf(request))?.get(request.method ?? '');
+  if (handler === undefined) {
+    sendNoRoute(response, options);
+    return;
+  }
+  // A handler of another API version calls it.
+  const next: Next = (error) => {
+    if (error === undefined) options.lane.handle(request, response);
+    else sendErrorFor(error, response, options);
+  };
+  request.res = response;
+  readInput(request, response, options, () => {
+    void call(handler, request, response, next);
+  });
+}
+
+async function call(handler: Handler, request: ApiRequest, response: ApiResponse, next: Next): Promise<void> {
+  try {
+    await handler(request, response, next);
+  } catch (error) {
+    next(error);
+  }
+}
+
+/** Reads and parses the body of a request, and removes its envelope. Does nothing if the body has been read before. */
+export function readInput(
+  request: ApiRequest,
+  response: ApiResponse,
+  options: RequestListenerOptions,
+  next: Next,
+): void {
+  if (request.isRead) {
+    next();
+    return;
+  }
+  const onBody = (body: unknown): void => {
+    // Already rejected as too slow. A request that got an error response must not be executed.
+    if (response.headersSent) return;
+    request.isRead = true;
+    const { input, enveloped } = unwrap(body);
+    request.body = input;
+    request.enveloped = enveloped;
+    next();
+  };
+  // A body parser of Express has read it.
+  if (request.body !== undefined) onBody(request.body);
+  else if (request.method === 'GET' || request.method === 'HEAD') {
+    request.isRead = true;
+    dropBody(response);
+    next();
+  } else {
+    const fail = (error: unknown): void => {
+      sendErrorFor(error, response, options);
+    };
+    try {
+      readBody(response, options.maxBodyBytes, onBody, fail);
+    } catch (error) {
+      fail(error);
+    }
+  }
+}
+
+/** Responds to a request without a handler: 405 (204 to OPTIONS) if the path has other methods, or else 404. */
+export function sendNoRoute(response: ApiResponse, options: RequestListenerOptions): void {
+  const handlers = options.lane.handlersOf(pathOf(response.req));
+  if (handlers === undefined) sendEarlyError(response, NO_SUCH_PATH);
+  else sendMethodError(response, [...handlers.keys()]);
 }
 
 /** Logs and sends an error in the same way as Nest's filter, which has not seen the request yet. */
@@ -100,25 +163,9 @@ function sendMethodError(response: ApiResponse, methods: string[]): void {
   response.end();
 }
 
-function callWithoutBody(handler: Handler, response: ApiResponse): void {
-  dropBody(response);
-  handler(response.req, response);
-}
-
 /** Discards the body, however long it is. Unread chunks would stay in memory. */
 function dropBody(response: ApiResponse): void {
   if (isFullyRead(response.req)) return;
   response.setHeader('Connection', 'close');
   response.req.resume();
-}
-
-function callWithBody(handler: Handler, response: ApiResponse): (body: unknown) => void {
-  return (body) => {
-    // Already rejected as too slow. A request that got an error response must not be executed.
-    if (response.headersSent) return;
-    const { input, enveloped } = unwrap(body);
-    response.req.body = input;
-    response.req.enveloped = enveloped;
-    handler(response.req, response);
-  };
 }

@@ -1,9 +1,10 @@
-import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { Body, Controller, HttpCode, Post, Req, Res, UseFilters, UseGuards } from '@nestjs/common';
 import { sendJson, ApiRequest, type ApiResponse } from '../http/api-message.js';
 import type { Json } from '../orpc/json.js';
-import { CreateInputPipe, type ValidCreate } from './create-input.pipe.js';
+import { CategoryIssuesFilter } from './category-issues.filter.js';
+import { CreatePacingGuard } from './create-pacing.guard.js';
 import { idempotencyKeyOf } from '../http/idempotency-key.js';
-import { GetAllDto, GetByIdDto } from './items.dto.js';
+import { CreateItemDto, GetAllDto, GetByIdDto } from './items.dto.js';
 import { ItemsService } from './items.service.js';
 import { preferencesOf } from '../http/prefer.js';
 
@@ -27,9 +28,11 @@ export class ItemsController {
   }
 
   @Post('create')
-  async create(@Body(CreateInputPipe) create: ValidCreate, @Res() response: ApiResponse): Promise<void> {
+  @UseGuards(CreatePacingGuard)
+  @UseFilters(CategoryIssuesFilter)
+  async create(@Body() input: CreateItemDto, @Res() response: ApiResponse): Promise<void> {
     const { requestId, arrivedAt, headers } = response.req;
-    const created = await this.items.create(create, {
+    const created = await this.items.create(input, {
       requestId,
       arrivedAt,
       key: idempotencyKeyOf(headers['idempotency-key']),

@@ -4,6 +4,8 @@ import {
   DEFAULT_PAGE,
   DEFAULT_PAGE_SIZE,
   ItemIdSchema,
+  UNKNOWN_CATEGORY,
+  type CreateItemInput,
   type GetAllInput,
   type GetByIdInput,
   type Item,
@@ -21,13 +23,12 @@ import {
   type ItemPage,
   type ItemView,
 } from '@app/database';
-import { isSameRequest, itemIdForKey, queryTerms, requestHash } from '@app/items';
+import { isSameRequest, itemIdForKey, itemSize, itemTooLarge, queryTerms, requestHash } from '@app/items';
 import type { ApiConfig } from '@app/runtime';
 import { API_CONFIG } from '../api-config.js';
 import { Json } from '../orpc/json.js';
 import { ApiError, type ApiErrorDetails } from '../http/api-error.js';
 import { CreateItemGateway } from './create-item.gateway.js';
-import type { ValidCreate } from './create-input.pipe.js';
 import { MalformedItems } from './malformed-items.js';
 import type { Preferences } from '../http/prefer.js';
 
@@ -118,11 +119,18 @@ export class ItemsService {
     }
   }
 
+  /** Returns the number of a category given by number or slug, or null if no category has the slug. */
+  async findCategoryId(category: string, deadline = performance.now() + READ_WITHIN_MS): Promise<number | null> {
+    return categoryNumber(category) ?? this.references.findCategoryId(category, deadline);
+  }
+
   /** Creates an item through the queue. Returns the stored item, or the id of a queued one if that is enough. */
-  async create(
-    { input, size, categoryId }: ValidCreate,
-    { key, preferences, ...request }: CreateCall,
-  ): Promise<CreateResult> {
+  async create(input: CreateItemInput, { key, preferences, ...request }: CreateCall): Promise<CreateResult> {
+    const size = itemSize(input);
+    const { maxItemBytes } = this.config;
+    if (size.bytes > maxItemBytes) throw new ApiError('PAYLOAD_TOO_LARGE', { message: itemTooLarge(maxItemBytes) });
+    const categoryId = await this.findCategoryId(input.categoryId);
+    if (categoryId === null) throw ApiError.input([UNKNOWN_CATEGORY]);
     const id = key === undefined ? newMongoId() : await this.idForKey(key);
     const hash = requestHash(input);
     const outcome = await this.gateway.create(
@@ -177,7 +185,7 @@ export class ItemsService {
     const { search = '', status, categoryId: category } = input;
     const filter: ItemFilter = { terms: queryTerms(search), status: status === 'all' ? undefined : status };
     if (category === undefined) return filter;
-    const categoryId = categoryNumber(category) ?? (await this.references.findCategoryId(category, deadline));
+    const categoryId = await this.findCategoryId(category, deadline);
     return categoryId === null ? undefined : { ...filter, categoryId };
   }
 

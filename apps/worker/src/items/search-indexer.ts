@@ -59,7 +59,7 @@ export class SearchIndexer {
 
   private async run(): Promise<void> {
     while (this.due.length > 0) {
-      while (!this.mayIndex(performance.now())) await pause(LOOK_EVERY_MS);
+      while (!this.mayIndex(performance.now())) await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
       const batch = this.due.splice(0, BATCH).map(({ id }) => id);
       // Failures are left to the maintenance.
       if (batch.length > 0) await this.search.runFor(batch).catch(() => undefined);
@@ -72,10 +72,4 @@ export class SearchIndexer {
     const since = this.due[0]?.since ?? now;
     return now - since >= MAX_WAIT_MS && now - this.indexedAt >= PAUSE_MS;
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
 }
