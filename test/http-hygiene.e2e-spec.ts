@@ -314,7 +314,7 @@ describe('an error before Nest sees the request', () => {
       isDraining: () => false,
     });
     const config = { keepAliveMs: 1000, maxConnections: 10 };
-    const server = createHttpServer({ listener, messages: lane.messages, connections, config, timeouts: undefined });
+    const server = createHttpServer({ listener, connections, config, timeouts: undefined });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;

@@ -1,5 +1,6 @@
 import { IncomingMessage, ServerResponse, type OutgoingHttpHeader, type OutgoingHttpHeaders } from 'node:http';
 import { errorBody, type ErrorCode } from '@app/contracts';
+import express, { type Express } from 'express';
 import { Json } from '../orpc/json.js';
 import type { ApiErrorDetails } from './api-error.js';
 import { STANDING_HEADERS } from './security-headers.js';
@@ -20,7 +21,8 @@ export class ApiRequest extends IncomingMessage {
   receivedAt = this.arrivedAt;
   /** The id in all log lines about this request. */
   requestId = '';
-  /** The response, as Express sets it. */
+  /** The application and the response, for Express's methods. */
+  app?: Express;
   res?: ApiResponse;
   /** Whether the body has been read. */
   isRead = false;
@@ -36,6 +38,8 @@ const COMMON_HEADERS = STANDING_HEADERS.flat();
 export class ApiResponse extends ServerResponse<ApiRequest> {
   /** The connection that it is sent on. Set once the request's turn comes. */
   client: Client | undefined = undefined;
+  /** The application, for Express's methods. */
+  app?: Express;
 
   /** Adds the request id, and the common headers that have not been set. Node calls this itself if nothing else has. */
   override writeHead(
@@ -59,6 +63,10 @@ export class ApiResponse extends ServerResponse<ApiRequest> {
     return STANDING_HEADERS.filter(([name]) => !this.hasHeader(name)).flat();
   }
 }
+
+// Handlers get the same objects whether or not Express has handled the request. A subclass would make them slower.
+Object.defineProperties(ApiRequest.prototype, Object.getOwnPropertyDescriptors(express.request));
+Object.defineProperties(ApiResponse.prototype, Object.getOwnPropertyDescriptors(express.response));
 
 /** Listens for the requests of a server. */
 export type ApiListener = (request: ApiRequest, response: ApiResponse) => void;

@@ -55,15 +55,9 @@ export class ApiAdapter extends ExpressAdapter {
   }
 
   override initHttpServer(): void {
-    const { config, connections, lane, listening, timeouts } = this;
-    const { messages } = lane;
-    this.httpServer = createHttpServer({
-      listener: requestListener(listening),
-      messages,
-      connections,
-      config,
-      timeouts,
-    });
+    const { config, connections, listening, timeouts } = this;
+    const listener = requestListener(listening);
+    this.httpServer = createHttpServer({ listener, connections, config, timeouts });
   }
 
   /** Nest's own handler would respond 404 to a wrong method. */

@@ -115,12 +115,13 @@ export class ClientConnection implements Client {
       return;
     }
     this.socket.pause();
-    this.waiting.push(
-      AsyncResource.bind(() => {
-        this.waitingBytes -= bytes;
+    const scope = new AsyncResource('ApiRequest', { requireManualDestroy: true });
+    this.waiting.push(() => {
+      this.waitingBytes -= bytes;
+      scope.runInAsyncScope(() => {
         this.start(response, begin);
-      }),
-    );
+      });
+    });
   }
 
   private finish(): void {

@@ -10,9 +10,6 @@ export type Next = (error?: unknown) => void;
 export type Handler = (request: ApiRequest, response: ApiResponse, next: Next) => unknown;
 
 type Register = (...args: unknown[]) => unknown;
-// A mixin's constructor has to take any arguments (https://www.typescriptlang.org/docs/handbook/mixins.html).
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
-type Constructor = new (...args: any[]) => object;
 
 const ROUTE_METHODS = new Set(METHODS.map((method) => method.toLowerCase()));
 const OTHERS = ['use', 'all', 'route', 'param'];
@@ -27,8 +24,6 @@ const PATTERN = /[:*{}()[\]?+!\\]/;
 export class FastLane {
   /** Register routes and middleware here. */
   readonly app: Express;
-  /** The classes of the server's messages, with Express's own methods, so that handlers work on either way. */
-  readonly messages: { IncomingMessage: typeof ApiRequest; ServerResponse: typeof ApiResponse };
   private readonly express = express();
   private readonly routes = new Map<string, Map<string, Handler>>();
   private readonly covers: ((path: string) => boolean)[] = [];
@@ -38,10 +33,11 @@ export class FastLane {
   constructor(private readonly beforeRoutes: Handler) {
     // Paths are exact: /API/orpc is not /api/orpc.
     this.express.enable('case sensitive routing').enable('strict routing').disable('x-powered-by');
-    this.messages = {
-      IncomingMessage: messageClass(this.express, 'request', ApiRequest),
-      ServerResponse: messageClass(this.express, 'response', ApiResponse),
-    };
+    const app = { value: this.express, writable: true, configurable: true };
+    Object.assign(this.express, {
+      request: Object.create(ApiRequest.prototype, { app }) as object,
+      response: Object.create(ApiResponse.prototype, { app }) as object,
+    });
     this.app = this.watch();
   }
 
@@ -65,8 +61,17 @@ export class FastLane {
     return this.routes.get(path);
   }
 
+  /** Makes Express's methods of a request and its response work for a handler that Express does not call. */
+  prepare(request: ApiRequest, response: ApiResponse): void {
+    request.app = response.app = this.express;
+    request.res = response;
+  }
+
   /** Has Express handle a request. */
   handle(request: ApiRequest, response: ApiResponse): void {
+    // Express sets prototypes that have the application, or a mounted one.
+    delete request.app;
+    delete response.app;
     (this.express as unknown as (request: ApiRequest, response: ApiResponse) => void)(request, response);
   }
 
@@ -122,16 +127,4 @@ export class FastLane {
       }
     }
   }
-}
-
-/**
- * Returns a class of messages that have the methods of Express as well, and makes the application use its prototype. Express
- * sets the prototype of each message, which is slow unless it is that one already.
- */
-function messageClass<Base extends Constructor>(app: Express, kind: 'request' | 'response', base: Base): Base {
-  class Message extends base {}
-  const methods = Object.getOwnPropertyDescriptors(express[kind]);
-  Object.defineProperties(Message.prototype, { ...methods, app: { value: app, writable: true, configurable: true } });
-  Object.assign(app, { [kind]: Message.prototype });
-  return Message;
 }

@@ -1,4 +1,3 @@
-import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage } from 'node:http';
 import { isTooComplex, MAX_JSON, parseExactJson } from '@app/contracts';
 import type { ApiResponse } from './api-message.js';
@@ -32,30 +31,26 @@ export function readBody(
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
   if (expectsContinue(request)) response.writeContinue();
   const body = new GrowingBuffer();
-  request
-    .on('error', ignoreDisconnect)
-    .on('data', (piece: Buffer) => {
-      // After an error response, the rest of the body is dropped.
-      if (response.headersSent) return;
-      body.append(piece);
-      const isTooLarge = body.length > maxBytes;
-      if (isTooLarge) body.take();
-      if (!request.complete) response.client?.hold(body.capacity);
-      if (isTooLarge) onError(tooLarge(maxBytes));
-    })
-    .on(
-      'end',
-      // Node emits it in the async context of the connection, not of the request.
-      AsyncResource.bind(() => {
-        try {
-          response.client?.hold(0);
-          request.receivedAt = performance.now();
-          onBody(body.length === 0 && request.headers['content-type'] === undefined ? {} : parse(body.take()));
-        } catch (error) {
-          onError(error);
-        }
-      }),
-    );
+  const ended = new Promise((resolve) => request.on('end', resolve));
+  request.on('error', ignoreDisconnect).on('data', (piece: Buffer) => {
+    // After an error response, the rest of the body is dropped.
+    if (response.headersSent) return;
+    body.append(piece);
+    const isTooLarge = body.length > maxBytes;
+    if (isTooLarge) body.take();
+    if (!request.complete) response.client?.hold(body.capacity);
+    if (isTooLarge) onError(tooLarge(maxBytes));
+  });
+  // Node emits `end` in the async context of the connection. A promise continues in that of the request.
+  void ended.then(() => {
+    try {
+      response.client?.hold(0);
+      request.receivedAt = performance.now();
+      onBody(body.length === 0 && request.headers['content-type'] === undefined ? {} : parse(body.take()));
+    } catch (error) {
+      onError(error);
+    }
+  });
 }
 
 function ignoreDisconnect(): void {

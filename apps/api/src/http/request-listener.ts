@@ -60,12 +60,12 @@ function enterLane(response: ApiResponse, options: RequestListenerOptions): void
     sendNoRoute(response, options);
     return;
   }
+  options.lane.prepare(request, response);
   // A handler of another API version calls it.
   const next: Next = (error) => {
     if (error === undefined) options.lane.handle(request, response);
     else sendErrorFor(error, response, options);
   };
-  request.res = response;
   readInput(request, response, options, () => {
     void call(handler, request, response, next);
   });

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { ApiConfig } from '@app/runtime';
-import type { ApiListener, ApiRequest, ApiResponse } from './api-message.js';
+import { ApiRequest, ApiResponse, type ApiListener } from './api-message.js';
 import { IDLE_MS } from './client-connection.js';
 import type { Connections } from './connections.js';
 
@@ -18,23 +18,16 @@ const MAX_HEADER_BYTES = 16_384;
 
 export interface HttpServerOptions {
   listener: ApiListener;
-  /** The classes of requests and responses. */
-  messages: { IncomingMessage: typeof ApiRequest; ServerResponse: typeof ApiResponse };
   connections: Connections;
   config: Pick<ApiConfig, 'keepAliveMs' | 'maxConnections'>;
   timeouts: ClientTimeouts | undefined;
 }
 
 /** Creates Node's server with our limits. {@link Connections} responds to the errors that Node detects itself. */
-export function createHttpServer({
-  listener,
-  messages,
-  connections,
-  config,
-  timeouts = TIMEOUTS,
-}: HttpServerOptions): Server {
+export function createHttpServer({ listener, connections, config, timeouts = TIMEOUTS }: HttpServerOptions): Server {
   const options = {
-    ...messages,
+    IncomingMessage: ApiRequest,
+    ServerResponse: ApiResponse,
     headersTimeout: timeouts.headersMs,
     requestTimeout: timeouts.requestMs,
     connectionsCheckingInterval: timeouts.checkEveryMs,
