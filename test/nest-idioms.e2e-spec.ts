@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createBullBoard } from '@bull-board/api';
 import { ExpressAdapter as BoardAdapter } from '@bull-board/express';
 import {
+  All,
   Body,
   type CallHandler,
   type CanActivate,
@@ -24,8 +25,10 @@ import {
   Put,
   Query,
   Redirect,
+  RequestMethod,
   Req,
   Res,
+  Sse,
   StreamableFile,
   UnauthorizedException,
   UseGuards,
@@ -37,8 +40,8 @@ import {
 import { APP_FILTER, APP_GUARD, NestFactory } from '@nestjs/core';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
-import type { NextFunction, Request, Response } from 'express';
-import { map, type Observable } from 'rxjs';
+import type { Express, NextFunction, Request, Response } from 'express';
+import { map, of, type Observable } from 'rxjs';
 import { createLogger, loadApiConfig } from '@app/runtime';
 import { ApiAdapter } from '../apps/api/src/http/api.adapter.js';
 import { ErrorFilter } from '../apps/api/src/http/error.filter.js';
@@ -152,6 +155,46 @@ class CatsController {
   @UseInterceptors(TransformInterceptor)
   intercepted(): object {
     return { id: 1 };
+  }
+
+  @Get('request')
+  request(@Req() request: Request, @Res({ passthrough: true }) response: Response): object {
+    response.locals['seen'] = true;
+    const { originalUrl, baseUrl, params } = request;
+    return { originalUrl, baseUrl, params, locals: response.locals };
+  }
+
+  @Get('missing-file')
+  missingFile(@Res() response: Response): void {
+    response.sendFile('/no/such/file');
+  }
+
+  @Get('partial')
+  partial(@Res() response: Response): void {
+    response.write('half of');
+    throw new Error('broken');
+  }
+
+  @Get('head')
+  writesHead(@Res() response: Response): void {
+    response.setHeader('X-Other', '1');
+    response.writeHead(200, { 'Cache-Control': 'max-age=1' }).end();
+  }
+
+  @Get('typed')
+  @Header('Content-Type', 'application/hal+json')
+  typed(): object {
+    return { typed: true };
+  }
+
+  @All('any')
+  any(@Body() body: unknown): object {
+    return { body };
+  }
+
+  @Sse('events')
+  events(): Observable<object> {
+    return of({ data: 'purr' });
   }
 
   @Get(':id')
@@ -305,6 +348,41 @@ describe.each(['on', 'off'])('A Nest application on the adapter of the API, fast
     expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET, HEAD, POST, OPTIONS']);
   });
 
+  it('gives handlers what Express gives them', async () => {
+    expect(await (await get(client, '/cats/request?a=1')).json()).toEqual({
+      originalUrl: '/cats/request?a=1',
+      baseUrl: '',
+      params: {},
+      locals: { seen: true },
+    });
+    expect((await get(client, '/cats/missing-file')).status).toBe(404);
+    expect((await get(client, '/cats/%ff')).status).toBe(400);
+  });
+
+  it('sends the headers that a handler sets, once', async () => {
+    expect((await get(client, '/cats/head')).headers.get('cache-control')).toBe('max-age=1');
+    const typed = await get(client, '/cats/typed');
+    expect(typed.headers.get('content-type')).toMatch(/^application\/hal\+json/);
+    expect(await typed.json()).toEqual({ typed: true });
+  });
+
+  it('cuts off a response whose handler fails after it has sent a part', async () => {
+    await expect(get(client, '/cats/partial').then((response) => response.text())).rejects.toThrow();
+  });
+
+  it('reads the body of @All, and sends the events of @Sse', async () => {
+    expect(await (await send(client, 'PUT', '/cats/any', { a: 1 })).json()).toEqual({ body: { a: 1 } });
+    const events = await get(client, '/cats/events');
+    expect(events.headers.get('content-type')).toBe('text/event-stream');
+    expect(await events.text()).toContain('data: purr');
+  });
+
+  it('responds to OPTIONS on a route with parameters', async () => {
+    const options = await fetch(`${client.base}/cats/7`, { method: 'OPTIONS' });
+    expect(options.ok).toBe(true);
+    expect(options.headers.get('allow')).toContain('PUT');
+  });
+
   it('calls interceptors', async () => {
     expect(await (await get(client, '/cats/intercepted')).json()).toEqual({ data: { id: 1 } });
   });
@@ -361,6 +439,37 @@ describe.each(['on', 'off'])('A Nest application on the adapter of the API, fast
     expect(paths).toEqual(['/cats/echo']);
   });
 
+  it('notices middleware with a slash at its end, in a chain, and for one method', async () => {
+    const deny = (_request: Request, response: Response): void => void response.status(401).end();
+    const calls: string[] = [];
+    @Module({ controllers: [CatsController] })
+    class MethodModule implements NestModule {
+      configure(consumer: MiddlewareConsumer): void {
+        consumer
+          .apply((request: Request, _response: Response, next: NextFunction) => {
+            request.on('end', () => calls.push('read')).resume();
+            request.once('end', next);
+          })
+          .forRoutes({ path: 'cats/echo', method: RequestMethod.POST });
+      }
+    }
+    const { client: used } = await start(
+      MethodModule,
+      (app) => {
+        app.use('/cats/text/', deny);
+        const express = (app.getHttpAdapter() as ApiAdapter).getInstance<Express>();
+        express.use('/nowhere', deny).use('/cats/header', deny);
+      },
+      env,
+    );
+    expect((await get(used, '/cats/text')).status).toBe(401);
+    expect((await get(used, '/cats/header')).status).toBe(401);
+    expect((await get(used, '/cats')).status).toBe(200);
+    // The middleware has consumed the body.
+    expect((await send(used, 'POST', '/cats/echo', { a: 1 })).status).toBe(201);
+    expect(calls).toEqual(['read']);
+  });
+
   it('versions routes by URI and by header', async () => {
     const byUri = await start(VersionsModule, (app) => app.enableVersioning({ type: VersioningType.URI }), env);
     expect(await (await get(byUri.client, '/v2/versions')).json()).toEqual({ version: 2 });
@@ -369,6 +478,7 @@ describe.each(['on', 'off'])('A Nest application on the adapter of the API, fast
       (app) => app.enableVersioning({ type: VersioningType.HEADER, header: 'X-Version' }),
       env,
     );
+    expect((await get(byHeader.client, '/versions', { 'X-Version': '3' })).status).toBe(404);
     for (const version of [1, 2]) {
       const response = await get(byHeader.client, '/versions', { 'X-Version': String(version) });
       expect(await response.json()).toEqual({ version });

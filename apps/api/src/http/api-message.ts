@@ -21,15 +21,26 @@ export class ApiRequest extends IncomingMessage {
   receivedAt = this.arrivedAt;
   /** The id in all log lines about this request. */
   requestId = '';
-  /** The application and the response, for Express's methods. */
-  app?: Express;
-  res?: ApiResponse;
+  /** Whether the client has been asked for its body. */
+  isContinued = false;
   /** Whether the body has been read. */
   isRead = false;
   /** The parsed input, without its envelope. */
   body?: unknown;
   /** Whether the input came as `{"json": …}`. The response then has the same form. */
   enveloped = false;
+  /** The handler that the fast lane has called before Express, and what it has passed to `next`. */
+  tried?: unknown;
+  triedError?: unknown;
+
+  // Set by Express, or by the fast lane in its place.
+  declare app?: Express;
+  declare res?: ApiResponse;
+  declare next?: (error?: unknown) => void;
+  declare originalUrl?: string | undefined;
+  declare baseUrl?: string;
+  declare params?: object;
+  declare route?: object;
 }
 
 const COMMON_HEADERS = STANDING_HEADERS.flat();
@@ -38,19 +49,20 @@ const COMMON_HEADERS = STANDING_HEADERS.flat();
 export class ApiResponse extends ServerResponse<ApiRequest> {
   /** The connection that it is sent on. Set once the request's turn comes. */
   client: Client | undefined = undefined;
-  /** The application, for Express's methods. */
-  app?: Express;
+
+  // Set by Express, or by the fast lane in its place.
+  declare app?: Express;
+  declare locals?: object;
 
   /** Adds the request id, and the common headers that have not been set. Node calls this itself if nothing else has. */
-  override writeHead(
-    status: number,
-    reason?: string | OutgoingHttpHeaders | OutgoingHttpHeader[],
-    more?: OutgoingHttpHeaders | OutgoingHttpHeader[],
-  ): this {
-    const headers = typeof reason === 'string' ? (more ?? []) : (reason ?? []);
-    const list = Array.isArray(headers) ? headers : Object.entries(headers).flat();
-    const common = this.getHeaderNames().length === 0 ? COMMON_HEADERS : this.missingHeaders();
-    return super.writeHead(status, [...(list as OutgoingHttpHeader[]), 'X-Request-Id', this.req.requestId, ...common]);
+  override writeHead(status: number, ...[reason, more]: [WriteHeaders?, OutgoingHttpHeaders?]): this {
+    if (Array.isArray(reason) && this.getHeaderNames().length === 0)
+      return super.writeHead(status, [...reason, 'X-Request-Id', this.req.requestId, ...COMMON_HEADERS]);
+    const headers = typeof reason === 'string' ? more : (reason ?? more);
+    for (const [name, value] of pairsOf(headers ?? {})) if (value !== undefined) this.setHeader(name, value);
+    this.setHeader('X-Request-Id', this.req.requestId);
+    for (const [name, value] of STANDING_HEADERS) if (!this.hasHeader(name)) this.setHeader(name, value);
+    return typeof reason === 'string' ? super.writeHead(status, reason) : super.writeHead(status);
   }
 
   override end(...body: unknown[]): this {
@@ -58,10 +70,14 @@ export class ApiResponse extends ServerResponse<ApiRequest> {
     if (this.writableLength > 0) this.client?.holdUntilRead(this.writableLength);
     return this;
   }
+}
 
-  private missingHeaders(): string[] {
-    return STANDING_HEADERS.filter(([name]) => !this.hasHeader(name)).flat();
-  }
+type WriteHeaders = string | OutgoingHttpHeaders | OutgoingHttpHeader[];
+
+/** Returns the names and values of headers that are an object or a flat array. */
+function pairsOf(headers: OutgoingHttpHeaders | OutgoingHttpHeader[]): [string, OutgoingHttpHeader | undefined][] {
+  if (!Array.isArray(headers)) return Object.entries(headers);
+  return headers.flatMap((name, at) => (at % 2 === 0 ? [[String(name), headers[at + 1]]] : []));
 }
 
 // Handlers get the same objects whether or not Express has handled the request. A subclass would make them slower.

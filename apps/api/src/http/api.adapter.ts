@@ -6,13 +6,15 @@ import { sendJson, type ApiRequest, type ApiResponse } from './api-message.js';
 import { Connections } from './connections.js';
 import { crossOrigin } from './cors.js';
 import type { ErrorFilter } from './error.filter.js';
-import { FastLane } from './fast-lane.js';
+import { FastLane, type Next } from './fast-lane.js';
 import { readInput, requestListener, sendNoRoute, type RequestListenerOptions } from './request-listener.js';
 import { createHttpServer, type ClientTimeouts } from './server.js';
 
 /** Counted from the start of closing. Creates have ended by then, so clients that remain do not send or do not read. */
 const CUT_OFF_MS = 7000;
 const CLOSE_IDLE_EVERY_MS = 500;
+/** Statuses of responses without a body. */
+const NO_BODY = new Set([204, 205, 304]);
 
 /** Nest's Express adapter with our own server, {@link requestListener} and {@link FastLane}. */
 export class ApiAdapter extends ExpressAdapter {
@@ -62,9 +64,18 @@ export class ApiAdapter extends ExpressAdapter {
 
   /** Nest's own handler would respond 404 to a wrong method. */
   override setNotFoundHandler(): void {
-    this.lane.addLast((_request: ApiRequest, response: ApiResponse) => {
-      sendNoRoute(response, this.listening);
+    this.lane.addLast((request: ApiRequest, response: ApiResponse, next: Next) => {
+      // Express itself responds with the methods of routes with parameters.
+      if (request.method === 'OPTIONS' && this.lane.handlersOf(request.url ?? '') === undefined) next();
+      else sendNoRoute(response, this.listening);
     });
+  }
+
+  override createMiddlewareFactory(
+    ...method: Parameters<ExpressAdapter['createMiddlewareFactory']>
+  ): ReturnType<ExpressAdapter['createMiddlewareFactory']> {
+    const register = super.createMiddlewareFactory(...method);
+    return (...middleware) => this.lane.asMiddleware(() => register(...middleware) as unknown);
   }
 
   override setErrorHandler(handler: (...args: unknown[]) => unknown): void {
@@ -85,7 +96,8 @@ export class ApiAdapter extends ExpressAdapter {
     // Already rejected as too slow.
     if (response.headersSent) return;
     const isJson = typeof body === 'object' && body !== null && !(body instanceof StreamableFile);
-    if (isJson) sendJson(response, status ?? response.statusCode, body);
+    const code = status ?? response.statusCode;
+    if (isJson && !NO_BODY.has(code) && !response.hasHeader('Content-Type')) sendJson(response, code, body);
     else super.reply(response, body, status);
   }
 

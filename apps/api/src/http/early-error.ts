@@ -20,6 +20,12 @@ export function sendEarlyError(response: ApiResponse, { code, details }: ApiErro
   sendError(response, code, details, endAfterDiscarding);
 }
 
+/** Closes the connection of a response that has been sent in part: its client must not take it for complete. */
+export function cutOff(response: ApiResponse): void {
+  // A response to a request that is still being discarded ends by itself.
+  if (!response.writableEnded && response.req.complete) response.destroy();
+}
+
 export function isFullyRead({ complete, headers }: IncomingMessage): boolean {
   return complete || (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0);
 }

@@ -5,6 +5,7 @@ import type { Logger } from '@app/runtime';
 import { sendError, type ApiRequest, type ApiResponse } from './api-message.js';
 import type { CallerAddress } from './caller-address.js';
 import { ApiError } from './api-error.js';
+import { cutOff } from './early-error.js';
 
 /** A store that is away is usually back within seconds. */
 const AWAY = new ApiError('SERVICE_UNAVAILABLE', { headers: { 'Retry-After': '1' } });
@@ -20,13 +21,15 @@ export class ErrorFilter implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {
     const response = host.switchToHttp().getResponse<ApiResponse>();
     const { code, details } = this.toApiError(error, response.req);
-    sendError(response, code, details);
+    if (response.headersSent) cutOff(response);
+    else sendError(response, code, details);
   }
 
   /** Returns the error to send for anything thrown while handling a request. */
   toApiError(error: unknown, request: ApiRequest): ApiError {
     if (error instanceof ApiError) return error;
-    if (error instanceof HttpException) return ofHttpException(error);
+    if (error instanceof HttpException) return ofStatus(error.getStatus(), messageOf(error));
+    if (isHttpError(error)) return ofStatus(error.statusCode, error.message);
     const { requestId } = request;
     const ip = this.callerAddress(request);
     if (isDatabaseAway(error)) {
@@ -38,13 +41,17 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/** Returns Nest's own exception as an error of this API: the code of its status, and its message. */
-function ofHttpException(error: HttpException): ApiError {
-  const status = error.getStatus();
+/** Returns the error with the code of a status. */
+function ofStatus(status: number, message: string): ApiError {
   const codes = Object.keys(ERRORS) as ErrorCode[];
   const code = codes.find((each) => ERRORS[each].status === status);
-  const fallback = status < 500 ? 'BAD_REQUEST' : 'INTERNAL_SERVER_ERROR';
-  return new ApiError(code ?? fallback, { status, message: messageOf(error) });
+  return new ApiError(code ?? (status < 500 ? 'BAD_REQUEST' : 'INTERNAL_SERVER_ERROR'), { status, message });
+}
+
+/** Returns whether middleware of Express blames the client (https://www.npmjs.com/package/http-errors). */
+function isHttpError(error: unknown): error is Error & { statusCode: number } {
+  const { expose, statusCode } = Object(error) as { expose?: unknown; statusCode?: unknown };
+  return error instanceof Error && expose === true && Number(statusCode) >= 400 && Number(statusCode) < 500;
 }
 
 /** Nest's validation pipe throws a list of messages. */

@@ -28,6 +28,7 @@ export class FastLane {
   private readonly routes = new Map<string, Map<string, Handler>>();
   private readonly covers: ((path: string) => boolean)[] = [];
   private isOpen = false;
+  private isMiddleware = false;
 
   /** @param beforeRoutes runs before each route that Express handles, after its middleware */
   constructor(private readonly beforeRoutes: Handler) {
@@ -61,23 +62,39 @@ export class FastLane {
     return this.routes.get(path);
   }
 
-  /** Makes Express's methods of a request and its response work for a handler that Express does not call. */
-  prepare(request: ApiRequest, response: ApiResponse): void {
+  /** Sets what Express would set before it calls a handler. */
+  prepare(request: ApiRequest, response: ApiResponse, path: string, next: Next): void {
     request.app = response.app = this.express;
     request.res = response;
+    request.next = next;
+    request.originalUrl = request.url;
+    request.baseUrl = '';
+    request.params = {};
+    request.route = { path };
+    response.locals = {};
   }
 
-  /** Has Express handle a request. */
-  handle(request: ApiRequest, response: ApiResponse): void {
+  /** Has Express handle a request. `last` is called if no route or middleware does. */
+  handle(request: ApiRequest, response: ApiResponse, last: Next): void {
     // Express sets prototypes that have the application, or a mounted one.
     delete request.app;
     delete response.app;
-    (this.express as unknown as (request: ApiRequest, response: ApiResponse) => void)(request, response);
+    (this.express as unknown as Handler)(request, response, last);
   }
 
   /** Adds a handler after all routes. It does not take the lane out of use. */
   addLast(handler: Register | Handler): void {
     this.express.use(handler as express.RequestHandler);
+  }
+
+  /** Registers with methods of routes what is middleware. */
+  asMiddleware<T>(register: () => T): T {
+    this.isMiddleware = true;
+    try {
+      return register();
+    } finally {
+      this.isMiddleware = false;
+    }
   }
 
   /** The application, on which each registration is noticed. */
@@ -94,17 +111,20 @@ export class FastLane {
 
   private register(name: string, original: Register, args: unknown[]): unknown {
     const [path, ...handlers] = args;
-    const call = (...more: unknown[]): unknown => Reflect.apply(original, this.express, more);
+    const call = (...more: unknown[]): unknown => {
+      const result: unknown = Reflect.apply(original, this.express, more);
+      return result === this.express ? this.app : result;
+    };
     // With one argument `get` returns a setting.
-    if (!ROUTE_METHODS.has(name) || handlers.length === 0) {
-      const result = call(...args);
-      if (name !== 'get') this.cover(typeof path === 'function' ? '/' : path, name === 'use');
-      return result;
+    if (name === 'get' && handlers.length === 0) return call(...args);
+    const isRoute = (name === 'all' || ROUTE_METHODS.has(name)) && !this.isMiddleware;
+    const [handler] = handlers as Handler[];
+    if (isRoute && name !== 'all' && isFixed(path) && handlers.length === 1 && typeof handler === 'function') {
+      this.addRoute(name.toUpperCase(), path, handler);
+      return call(path, this.beforeRoutes, unlessTried(handler));
     }
-    const result = call(path, this.beforeRoutes, ...handlers);
-    if (typeof path === 'string' && !PATTERN.test(path) && handlers.length === 1)
-      this.addRoute(name.toUpperCase(), path, handlers[0] as Handler);
-    else this.cover(path, false);
+    const result = isRoute ? call(path, this.beforeRoutes, ...handlers) : call(...args);
+    this.cover(typeof path === 'function' ? '/' : path, name === 'use');
     return result;
   }
 
@@ -120,11 +140,26 @@ export class FastLane {
   private cover(path: unknown, isPrefix: boolean): void {
     if (!this.isOpen) return;
     for (const each of [path].flat()) {
-      if (typeof each !== 'string' || (isPrefix && each === '/')) this.close();
+      // Express ignores a slash at the end of a prefix.
+      const pattern: unknown = isPrefix && typeof each === 'string' ? each.replace(/\/+$/, '') : each;
+      if (typeof pattern !== 'string' || pattern === '') this.close();
       else {
-        const matches = match(each, { end: !isPrefix });
+        const matches = match(pattern, { end: !isPrefix, decode: false });
         this.covers.push((requested) => matches(requested) !== false);
       }
     }
   }
+}
+
+function isFixed(path: unknown): path is string {
+  return typeof path === 'string' && !PATTERN.test(path);
+}
+
+/** Returns a handler that passes a request on if the lane has called the handler for it before. */
+function unlessTried(handler: Handler): Handler {
+  return (request, response, next) => {
+    if (request.tried !== handler) return handler(request, response, next);
+    next(request.triedError);
+    return undefined;
+  };
 }

@@ -29,7 +29,7 @@ export function readBody(
   const { req: request } = response;
   checkMediaType(request);
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
-  if (expectsContinue(request)) response.writeContinue();
+  sendContinue(response);
   const body = new GrowingBuffer();
   const ended = new Promise((resolve) => request.on('end', resolve));
   request.on('error', ignoreDisconnect).on('data', (piece: Buffer) => {
@@ -73,9 +73,12 @@ function isJsonInUtf8(contentType: string): boolean {
   return type.trim() === JSON_TYPE && (charset === undefined || charset === 'utf-8' || charset === 'utf8');
 }
 
-/** Returns whether the client waits for `100 Continue` before it sends the body (RFC 9110, 10.1.1). */
-function expectsContinue({ headers, httpVersion }: IncomingMessage): boolean {
-  return headers.expect !== undefined && httpVersion === '1.1';
+/** Asks a client that waits for it (`Expect: 100-continue`, RFC 9110, 10.1.1) to send its body. */
+export function sendContinue(response: ApiResponse): void {
+  const { req: request } = response;
+  if (request.headers.expect === undefined || request.httpVersion !== '1.1' || request.isContinued) return;
+  request.isContinued = true;
+  response.writeContinue();
 }
 
 function parse(bytes: Buffer): unknown {

@@ -4,11 +4,11 @@ import type { ApiListener, ApiRequest, ApiResponse } from './api-message.js';
 import type { Begin } from './client-connection.js';
 import { NO_SUCH_PATH, NOT_HTTP, type Connections } from './connections.js';
 import type { CrossOrigin } from './cors.js';
-import { isFullyRead, sendEarlyError } from './early-error.js';
+import { cutOff, isFullyRead, sendEarlyError } from './early-error.js';
 import { unwrap } from '../orpc/envelope.js';
 import type { ErrorFilter } from './error.filter.js';
 import type { FastLane, Handler, Next } from './fast-lane.js';
-import { readBody } from './read-body.js';
+import { readBody, sendContinue } from './read-body.js';
 import { ApiError } from './api-error.js';
 
 export interface RequestListenerOptions {
@@ -41,7 +41,7 @@ export function requestListener(options: RequestListenerOptions): ApiListener {
     try {
       identify(request, response, options);
       if (isHostInvalid(request)) throw NOT_HTTP;
-      if (options.lane.isCovered(pathOf(request))) options.lane.handle(request, response);
+      if (options.lane.isCovered(pathOf(request))) leaveToExpress(response, options);
       else enterLane(response, options);
     } catch (error) {
       fail(error);
@@ -55,17 +55,19 @@ export function requestListener(options: RequestListenerOptions): ApiListener {
 /** Calls the handler of a fixed path without Express. */
 function enterLane(response: ApiResponse, options: RequestListenerOptions): void {
   const { req: request } = response;
-  const handler = options.lane.handlersOf(pathOf(request))?.get(request.method ?? '');
+  const path = pathOf(request);
+  const handler = options.lane.handlersOf(path)?.get(request.method ?? '');
   if (handler === undefined) {
     sendNoRoute(response, options);
     return;
   }
-  options.lane.prepare(request, response);
-  // A handler of another API version calls it.
+  // Called with an error, or without one by a handler of another API version.
   const next: Next = (error) => {
-    if (error === undefined) options.lane.handle(request, response);
-    else sendErrorFor(error, response, options);
+    request.tried = handler;
+    request.triedError = error;
+    leaveToExpress(response, options);
   };
+  options.lane.prepare(request, response, path, next);
   readInput(request, response, options, () => {
     void call(handler, request, response, next);
   });
@@ -77,6 +79,16 @@ async function call(handler: Handler, request: ApiRequest, response: ApiResponse
   } catch (error) {
     next(error);
   }
+}
+
+function leaveToExpress(response: ApiResponse, options: RequestListenerOptions): void {
+  const { req: request } = response;
+  // Middleware may read the body by itself.
+  sendContinue(response);
+  options.lane.handle(request, response, (error) => {
+    if (error === undefined || error === null) sendNoRoute(response, options);
+    else sendErrorFor(error, response, options);
+  });
 }
 
 /** Reads and parses the body of a request, and removes its envelope. Does nothing if the body has been read before. */
@@ -99,8 +111,8 @@ export function readInput(
     request.enveloped = enveloped;
     next();
   };
-  // A body parser of Express has read it.
-  if (request.body !== undefined) onBody(request.body);
+  // Middleware has read it.
+  if (request.body !== undefined || request.readableEnded) onBody(request.body);
   else if (request.method === 'GET' || request.method === 'HEAD') {
     request.isRead = true;
     dropBody(response);
@@ -117,10 +129,14 @@ export function readInput(
   }
 }
 
-/** Responds to a request without a handler: 405 (204 to OPTIONS) if the path has other methods, or else 404. */
+/**
+ * Responds to a request that no handler has taken: 405 (204 to OPTIONS) if the path has handlers of other methods, or else
+ * 404.
+ */
 export function sendNoRoute(response: ApiResponse, options: RequestListenerOptions): void {
+  const { method = '' } = response.req;
   const handlers = options.lane.handlersOf(pathOf(response.req));
-  if (handlers === undefined) sendEarlyError(response, NO_SUCH_PATH);
+  if (handlers === undefined || handlers.has(method)) sendEarlyError(response, NO_SUCH_PATH);
   else sendMethodError(response, [...handlers.keys()]);
 }
 
@@ -128,12 +144,14 @@ export function sendNoRoute(response: ApiResponse, options: RequestListenerOptio
 function sendErrorFor(error: unknown, response: ApiResponse, { errors }: RequestListenerOptions): void {
   const apiError = errors.toApiError(error, response.req);
   if (!response.headersSent) sendEarlyError(response, apiError);
+  else cutOff(response);
 }
 
 function identify(request: ApiRequest, response: ApiResponse, { crossOrigin }: RequestListenerOptions): void {
   const given = request.headers['x-request-id'];
   request.requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
-  request.url = request.url?.replace(ORIGIN, '') ?? '/';
+  const url = request.url?.replace(ORIGIN, '') ?? '';
+  request.url = url.startsWith('/') || url === '*' ? url : `/${url}`;
   crossOrigin(response);
 }
 
