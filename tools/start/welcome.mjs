@@ -1,5 +1,5 @@
 const RESPONSE_TIMEOUT_MS = 5000;
-const API_PAGES = ['/docs', '/queues', '/health/ready', '/metrics'];
+const API_PAGES = ['/docs', '/health/ready', '/metrics'];
 const WORKER_PAGES = ['/health/ready', '/metrics'];
 
 const EXAMPLE = {
@@ -46,7 +46,7 @@ function curl(api, operation, body) {
   return `  ${line}`;
 }
 
-/** Whether a page is available. The dashboard, for example, may be turned off. */
+/** Returns whether a page responds. */
 async function isAvailable(page) {
   const response = await fetch(page, { signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS) }).catch(() => undefined);
   await response?.body?.cancel();
