@@ -7,7 +7,7 @@ import { Connections } from './connections.js';
 import { crossOrigin } from './cors.js';
 import type { ErrorFilter } from './error.filter.js';
 import { FastLane, type Next } from './fast-lane.js';
-import { readInput, requestListener, sendNoRoute, type RequestListenerOptions } from './request-listener.js';
+import { pathOf, readInput, requestListener, sendNoRoute, type RequestListenerOptions } from './request-listener.js';
 import { createHttpServer, type ClientTimeouts } from './server.js';
 
 /** Counted from the start of closing. Creates have ended by then, so clients that remain do not send or do not read. */
@@ -66,7 +66,7 @@ export class ApiAdapter extends ExpressAdapter {
   override setNotFoundHandler(): void {
     this.lane.addLast((request: ApiRequest, response: ApiResponse, next: Next) => {
       // Express itself responds with the methods of routes with parameters.
-      if (request.method === 'OPTIONS' && this.lane.handlersOf(request.url ?? '') === undefined) next();
+      if (request.method === 'OPTIONS' && this.lane.handlersOf(pathOf(request)) === undefined) next();
       else sendNoRoute(response, this.listening);
     });
   }

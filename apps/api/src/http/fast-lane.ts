@@ -17,9 +17,9 @@ const OTHERS = ['use', 'all', 'route', 'param'];
 const PATTERN = /[:*{}()[\]?+!\\]/;
 
 /**
- * An Express application with a fast lane before it. A request for a fixed path goes directly to the handler registered for
- * it, unless a middleware or a route with parameters may take part: then Express handles the request. Express itself would
- * try all routes in order.
+ * An Express application with a fast lane before it. A request for a fixed path goes directly to its handler. If middleware
+ * or a route with parameters may take part in it, Express handles the request. Express tries all routes in order, which is
+ * slower.
  */
 export class FastLane {
   /** Register routes and middleware here. */
@@ -42,7 +42,7 @@ export class FastLane {
     this.app = this.watch();
   }
 
-  /** Takes into account what is registered from now on. */
+  /** Counts what is registered from now on: Nest's adapter registers a hook of its own before. */
   open(): void {
     this.isOpen = true;
   }
@@ -87,7 +87,7 @@ export class FastLane {
     this.express.use(handler as express.RequestHandler);
   }
 
-  /** Registers with methods of routes what is middleware. */
+  /** Runs `register`. Whatever it registers is middleware, even if it uses a method of routes. */
   asMiddleware<T>(register: () => T): T {
     this.isMiddleware = true;
     try {
@@ -97,7 +97,7 @@ export class FastLane {
     }
   }
 
-  /** The application, on which each registration is noticed. */
+  /** Returns the application, wrapped so that each registration is noticed. */
   private watch(): Express {
     const registers = new Map<string | symbol, Register>();
     for (const name of [...ROUTE_METHODS, ...OTHERS]) {

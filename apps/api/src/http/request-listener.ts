@@ -155,7 +155,8 @@ function identify(request: ApiRequest, response: ApiResponse, { crossOrigin }: R
   crossOrigin(response);
 }
 
-function pathOf({ url = '/' }: IncomingMessage): string {
+/** Returns the path of a request without its query. */
+export function pathOf({ url = '/' }: IncomingMessage): string {
   const end = url.indexOf('?');
   return end < 0 ? url : url.slice(0, end);
 }
