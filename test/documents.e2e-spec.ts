@@ -1,0 +1,69 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+
+const ROOT = join(__dirname, '..');
+const DOCUMENTS = [
+  ...readdirSync(ROOT).filter((name) => name.endsWith('.md')),
+  ...readdirSync(join(ROOT, 'docs'), { recursive: true })
+    .map((name) => join('docs', String(name)))
+    .filter((name) => name.endsWith('.md')),
+];
+
+function read(document: string): string {
+  return readFileSync(join(ROOT, document), 'utf8');
+}
+
+/** Returns the anchors of a document's headings, as GitHub makes them. */
+function anchorsOf(document: string): string[] {
+  const headings = withoutCode(read(document)).match(/^#{1,6} .+$/gm) ?? [];
+  return headings.map((heading) =>
+    heading
+      .replace(/^#+ /, '')
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+function withoutCode(text: string): string {
+  return text.replace(/^```[\s\S]*?^```/gm, '');
+}
+
+/** Returns the relative links of a document whose file or heading does not exist. */
+function brokenLinksOf(document: string): string[] {
+  const links = [...withoutCode(read(document)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
+  return links.filter((link) => {
+    if (/^(https?|mailto):/.test(link)) return false;
+    const [path = '', anchor] = link.split('#');
+    const target = path === '' ? document : normalize(join(dirname(document), path));
+    if (!existsSync(join(ROOT, target))) return true;
+    return anchor !== undefined && !anchorsOf(target).includes(anchor);
+  });
+}
+
+describe('the documents', () => {
+  it.each(DOCUMENTS)('have links that lead somewhere: %s', (document) => {
+    expect(brokenLinksOf(document)).toEqual([]);
+  });
+
+  it('name files and folders that exist, in ARCHITECTURE.md', () => {
+    const paths = [...read('ARCHITECTURE.md').matchAll(/`((?:apps|libs|tools|bench|test|docs)(?:\/[\w.-]+)*)`/g)];
+    expect(paths.length).toBeGreaterThan(20);
+    expect(paths.map(([, path = '']) => path).filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+
+  it.each([
+    ['README.md', 150],
+    ['ARCHITECTURE.md', 120],
+  ])('stay short: %s has at most %i lines', (document, most) => {
+    expect(read(document).split('\n').length - 1).toBeLessThanOrEqual(most);
+  });
+
+  it('describe every setting in docs/configuration.md', () => {
+    const config = readFileSync(join(ROOT, 'libs', 'runtime', 'src', 'config.ts'), 'utf8');
+    const settings = [...config.matchAll(/^ {2}([A-Z][A-Z_]+): /gm)].map(([, name = '']) => name);
+    expect(settings.length).toBeGreaterThan(15);
+    const documented = read(join('docs', 'configuration.md'));
+    expect(settings.filter((name) => !documented.includes(`\`${name}\``))).toEqual([]);
+  });
+});
