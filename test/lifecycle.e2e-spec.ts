@@ -7,7 +7,7 @@ describe('a stopping API', () => {
     jest.restoreAllMocks();
   });
 
-  it('runs the shutdown hooks of its modules once, after the last response, when it listens no more', async () => {
+  it('runs the shutdown hooks of its modules once, after the last response, when it no longer listens', async () => {
     const service = await startService({ worker: false });
     const states: string[] = [];
     const { onApplicationShutdown } = ApiModule.prototype;

@@ -287,7 +287,7 @@ afterAll(async () => {
   await Promise.all(running.map((app) => app.close()));
 });
 
-describe.each(['on', 'off'])('A Nest application on the adapter of the API, fast lane %s', (lane) => {
+describe.each(['on', 'off'])('A Nest application that uses ApiAdapter (fast lane %s)', (lane) => {
   const env = { FAST_LANE: lane };
   let client: ApiClient;
   beforeAll(async () => {
@@ -306,7 +306,7 @@ describe.each(['on', 'off'])('A Nest application on the adapter of the API, fast
     expect(await (await get(client, '/cats?limit=3')).json()).toEqual({ cats: '3' });
   });
 
-  it('sends texts, files and what a handler sends by Express', async () => {
+  it('sends strings, files and responses written with the methods of Express', async () => {
     const text = await get(client, '/cats/text');
     expect(text.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(await text.text()).toBe('This action returns all cats');
@@ -325,7 +325,7 @@ describe.each(['on', 'off'])('A Nest application on the adapter of the API, fast
     expect([redirect.status, redirect.headers.get('location')]).toEqual([302, 'https://docs.nestjs.com']);
   });
 
-  it('answers exceptions of Nest with their status and the one error body', async () => {
+  it('sends the exceptions of Nest with their status and the error body that all errors share', async () => {
     const expected = [
       ['/cats/guarded', 401, 'UNAUTHORIZED', 'Unauthorized'],
       ['/cats/denied', 403, 'FORBIDDEN', 'Forbidden resource'],
@@ -341,14 +341,14 @@ describe.each(['on', 'off'])('A Nest application on the adapter of the API, fast
     expect((await get(client, '/cats/guarded', { Authorization: 'Bearer x' })).status).toBe(200);
   });
 
-  it('responds to a method that a path has not with 405, and to OPTIONS with 204', async () => {
+  it('responds with 405 to a method that the path does not have, and with 204 to OPTIONS', async () => {
     const wrong = await send(client, 'PATCH', '/cats', {});
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST, OPTIONS']);
     const options = await fetch(`${client.base}/cats`, { method: 'OPTIONS' });
     expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET, HEAD, POST, OPTIONS']);
   });
 
-  it('gives handlers what Express gives them', async () => {
+  it('sets the properties of requests and responses that Express sets', async () => {
     expect(await (await get(client, '/cats/request?a=1')).json()).toEqual({
       originalUrl: '/cats/request?a=1',
       baseUrl: '',
@@ -359,18 +359,18 @@ describe.each(['on', 'off'])('A Nest application on the adapter of the API, fast
     expect((await get(client, '/cats/%ff')).status).toBe(400);
   });
 
-  it('sends the headers that a handler sets, once', async () => {
+  it('sends each header that a handler sets once', async () => {
     expect((await get(client, '/cats/head')).headers.get('cache-control')).toBe('max-age=1');
     const typed = await get(client, '/cats/typed');
     expect(typed.headers.get('content-type')).toMatch(/^application\/hal\+json/);
     expect(await typed.json()).toEqual({ typed: true });
   });
 
-  it('cuts off a response whose handler fails after it has sent a part', async () => {
+  it('closes the connection if a handler fails in the middle of its response', async () => {
     await expect(get(client, '/cats/partial').then((response) => response.text())).rejects.toThrow();
   });
 
-  it('reads the body of @All, and sends the events of @Sse', async () => {
+  it('parses the body for @All routes, and streams the events of @Sse routes', async () => {
     expect(await (await send(client, 'PUT', '/cats/any', { a: 1 })).json()).toEqual({ body: { a: 1 } });
     const events = await get(client, '/cats/events');
     expect(events.headers.get('content-type')).toBe('text/event-stream');
@@ -387,7 +387,7 @@ describe.each(['on', 'off'])('A Nest application on the adapter of the API, fast
     expect(await (await get(client, '/cats/intercepted')).json()).toEqual({ data: { id: 1 } });
   });
 
-  it('has standing headers and a request id on every response', async () => {
+  it('sends the common headers and a request id with every response', async () => {
     for (const path of ['/cats', '/cats/7', '/cats/text', '/nothing']) {
       const { headers } = await get(client, path);
       expect(headers.get('x-content-type-options')).toBe('nosniff');
@@ -439,7 +439,7 @@ describe.each(['on', 'off'])('A Nest application on the adapter of the API, fast
     expect(paths).toEqual(['/cats/echo']);
   });
 
-  it('notices middleware with a slash at its end, in a chain, and for one method', async () => {
+  it('runs middleware whose path ends with a slash, that is chained, or that is for one method', async () => {
     const deny = (_request: Request, response: Response): void => void response.status(401).end();
     const calls: string[] = [];
     @Module({ controllers: [CatsController] })
@@ -492,7 +492,7 @@ describe.each(['on', 'off'])('A Nest application on the adapter of the API, fast
     expect(statuses).toEqual([200, 200, 429]);
   });
 
-  it('shows the page of SwaggerModule.setup', async () => {
+  it('serves the page that SwaggerModule.setup adds', async () => {
     const { client: documented } = await start(
       CatsModule,
       (app) => {
@@ -505,7 +505,7 @@ describe.each(['on', 'off'])('A Nest application on the adapter of the API, fast
     expect(await (await get(documented, '/api-json')).json()).toMatchObject({ info: { title: 'Cats' } });
   });
 
-  it('serves the router of bull-board', async () => {
+  it('serves the bull-board router', async () => {
     const board = new BoardAdapter();
     board.setBasePath('/queues');
     createBullBoard({ queues: [], serverAdapter: board });

@@ -3,7 +3,7 @@ import { errorBody, type ErrorCode } from '@app/contracts';
 import express, { type Express } from 'express';
 import { Json } from '../orpc/json.js';
 import type { ApiErrorDetails } from './api-error.js';
-import { STANDING_HEADERS } from './security-headers.js';
+import { COMMON_HEADERS } from './security-headers.js';
 
 /** The connection of a request. The process holds memory for it. */
 export interface Client {
@@ -43,7 +43,7 @@ export class ApiRequest extends IncomingMessage {
   declare route?: object;
 }
 
-const COMMON_HEADERS = STANDING_HEADERS.flat();
+const FLAT_HEADERS = COMMON_HEADERS.flat();
 
 /** A response that always has the common headers and the request id, even if Node writes it itself. */
 export class ApiResponse extends ServerResponse<ApiRequest> {
@@ -57,11 +57,11 @@ export class ApiResponse extends ServerResponse<ApiRequest> {
   /** Adds the request id, and the common headers that have not been set. Node calls this itself if nothing else has. */
   override writeHead(status: number, ...[reason, more]: [WriteHeaders?, OutgoingHttpHeaders?]): this {
     if (Array.isArray(reason) && this.getHeaderNames().length === 0)
-      return super.writeHead(status, [...reason, 'X-Request-Id', this.req.requestId, ...COMMON_HEADERS]);
+      return super.writeHead(status, [...reason, 'X-Request-Id', this.req.requestId, ...FLAT_HEADERS]);
     const headers = typeof reason === 'string' ? more : (reason ?? more);
     for (const [name, value] of pairsOf(headers ?? {})) if (value !== undefined) this.setHeader(name, value);
     this.setHeader('X-Request-Id', this.req.requestId);
-    for (const [name, value] of STANDING_HEADERS) if (!this.hasHeader(name)) this.setHeader(name, value);
+    for (const [name, value] of COMMON_HEADERS) if (!this.hasHeader(name)) this.setHeader(name, value);
     return typeof reason === 'string' ? super.writeHead(status, reason) : super.writeHead(status);
   }
 

@@ -41,8 +41,8 @@ export class ApiAdapter extends ExpressAdapter {
       crossOrigin: crossOrigin(config.corsOrigins),
       isDraining: () => this.isDraining,
     };
-    lane.open();
-    if (!config.fastLane) lane.close();
+    lane.startWatching();
+    if (!config.fastLane) lane.disable();
     this.set('trust proxy', config.trustProxy);
   }
 
@@ -83,12 +83,12 @@ export class ApiAdapter extends ExpressAdapter {
   }
 
   override setOnRequestHook(...hook: Parameters<ExpressAdapter['setOnRequestHook']>): void {
-    this.lane.close();
+    this.lane.disable();
     super.setOnRequestHook(...hook);
   }
 
   override setOnResponseHook(...hook: Parameters<ExpressAdapter['setOnResponseHook']>): void {
-    this.lane.close();
+    this.lane.disable();
     super.setOnResponseHook(...hook);
   }
 

@@ -115,7 +115,8 @@ export class ClientConnection implements Client {
       return;
     }
     this.socket.pause();
-    const scope = new AsyncResource('ApiRequest', { requireManualDestroy: true });
+    // The turn comes in the async context of an earlier request.
+    const scope = new AsyncResource('ApiRequest');
     this.waiting.push(() => {
       this.waitingBytes -= bytes;
       scope.runInAsyncScope(() => {

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { errorBody } from '@app/contracts';
 import { sendError, type ApiResponse } from './api-message.js';
 import type { ApiError } from './api-error.js';
-import { STANDING_HEADERS } from './security-headers.js';
+import { COMMON_HEADERS } from './security-headers.js';
 
 const DISCARD_BYTES = 4 * 1024 * 1024;
 /** How long to keep reading after the response. */
@@ -61,7 +61,7 @@ export function sendUnparsedError(socket: Duplex, { code, details }: ApiError): 
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${String(bytes.length)}`,
     `Date: ${new Date().toUTCString()}`,
-    ...STANDING_HEADERS.map(([name, value]) => `${name}: ${value}`),
+    ...COMMON_HEADERS.map(([name, value]) => `${name}: ${value}`),
     `X-Request-Id: ${randomUUID()}`,
     'Connection: close',
   ];

@@ -27,7 +27,7 @@ export class FastLane {
   private readonly express = express();
   private readonly routes = new Map<string, Map<string, Handler>>();
   private readonly covers: ((path: string) => boolean)[] = [];
-  private isOpen = false;
+  private isWatching = false;
   private isMiddleware = false;
 
   /** @param beforeRoutes runs before each route that Express handles, after its middleware */
@@ -42,13 +42,13 @@ export class FastLane {
     this.app = this.watch();
   }
 
-  /** Counts what is registered from now on: Nest's adapter registers a hook of its own before. */
-  open(): void {
-    this.isOpen = true;
+  /** Begins to notice registrations. Nest's adapter registers a hook before, which does nothing unless it is set. */
+  startWatching(): void {
+    this.isWatching = true;
   }
 
   /** Has Express handle every request. */
-  close(): void {
+  disable(): void {
     this.covers.push(() => true);
   }
 
@@ -138,11 +138,11 @@ export class FastLane {
   }
 
   private cover(path: unknown, isPrefix: boolean): void {
-    if (!this.isOpen) return;
+    if (!this.isWatching) return;
     for (const each of [path].flat()) {
       // Express ignores a slash at the end of a prefix.
       const pattern: unknown = isPrefix && typeof each === 'string' ? each.replace(/\/+$/, '') : each;
-      if (typeof pattern !== 'string' || pattern === '') this.close();
+      if (typeof pattern !== 'string' || pattern === '') this.disable();
       else {
         const matches = match(pattern, { end: !isPrefix, decode: false });
         this.covers.push((requested) => matches(requested) !== false);

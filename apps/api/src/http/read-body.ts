@@ -11,9 +11,8 @@ const TOO_COMPLEX = new ApiError('PAYLOAD_TOO_LARGE', {
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Reads and parses the body of a request. Without a body and a Content-Type, the result is the empty object. Uses
- * callbacks, because promises would cost every request more than all checks together. Calls neither if the client
- * disconnects. A body that is too large is not read to its end.
+ * Reads and parses the body of a request. Without a body and a Content-Type, the result is the empty object. Calls
+ * neither callback if the client disconnects. A body that is too large is not read to its end.
  *
  * @param onBody called with the parsed body
  * @param onError called with an ApiError if the body is not JSON in UTF-8 of at most `maxBytes`, and with anything that
@@ -41,7 +40,7 @@ export function readBody(
     if (!request.complete) response.client?.hold(body.capacity);
     if (isTooLarge) onError(tooLarge(maxBytes));
   });
-  // Node emits `end` in the async context of the connection. A promise continues in that of the request.
+  // Node emits `end` in the async context of the connection. A promise's callback runs in that of the request.
   void ended.then(() => {
     try {
       response.client?.hold(0);

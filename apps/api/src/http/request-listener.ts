@@ -27,9 +27,9 @@ const REQUEST_ID = /^[\w.:+/=@-]{1,128}$/;
 const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
 /**
- * Returns the listener that takes every request before Nest does. It rejects unknown paths and methods, sets the
- * request id and CORS headers, and reads the body. Express would read an oversized body to its end, and replace invalid
- * UTF-8.
+ * Returns the listener that takes every request first. It sets the request id and CORS headers, and then calls the handler
+ * of a fixed path, or leaves the request to Express. Either way, {@link readInput} reads the body: Express's own parser
+ * would read an oversized body to its end, and replace invalid UTF-8.
  */
 export function requestListener(options: RequestListenerOptions): ApiListener {
   const begin: Begin = (response) => {

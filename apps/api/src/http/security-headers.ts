@@ -34,7 +34,7 @@ const middleware = helmet({
 });
 
 /** The headers of every response. They are always the same, so helmet runs once instead of for each request. */
-export const STANDING_HEADERS: readonly (readonly [name: string, value: string])[] = [
+export const COMMON_HEADERS: readonly (readonly [name: string, value: string])[] = [
   ['Cache-Control', 'no-store'],
   ...headersOf(middleware),
 ];

@@ -5,6 +5,8 @@ import type { ApiRequest } from '../http/api-message.js';
 import { ErrorFilter } from '../http/error.filter.js';
 import { ItemsService } from './items.service.js';
 
+const CategorySchema = CreateItemInputSchema.pick({ categoryId: true });
+
 /** Adds an unknown category to the issues of an invalid create input, so that the client gets all issues at once. */
 @Injectable()
 @Catch(ApiError)
@@ -24,7 +26,7 @@ export class CategoryIssuesFilter implements ExceptionFilter<ApiError> {
 
   /** Returns false while MongoDB is away: the input is invalid anyway. */
   private async isCategoryUnknown(body: unknown): Promise<boolean> {
-    const { data } = CreateItemInputSchema.pick({ categoryId: true }).safeParse(body);
+    const { data } = CategorySchema.safeParse(body);
     const found = data && this.items.findCategoryId(data.categoryId).catch(() => undefined);
     return (await found) === null;
   }
