@@ -90,6 +90,13 @@ describe('itemJson', () => {
     expect(ItemSchema.safeParse(serialized(document)).error).toBeUndefined();
   });
 
+  it.each(['"', '\\', '\n', '\u0000', '\u001f'])('escapes %j anywhere in a long text', (escaped) => {
+    for (let at = 120; at < 130; at++) {
+      const description = `${'a !\u007fü中'.repeat(20).slice(0, at)}${escaped}${'z'.repeat(129 - at)}`;
+      expect(serialized(stored({ description }))).toMatchObject({ description });
+    }
+  });
+
   it('returns a lapsed boost as inactive, with a score of 0', () => {
     const ended = stored({ isBoosted: true, boostScore: 5, boostExpiresAt: NOW });
     expect(serialized(ended)).toMatchObject({ isBoosted: false, boostScore: 0, boostExpiresAt: NOW.toISOString() });

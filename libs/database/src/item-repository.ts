@@ -35,6 +35,11 @@ export interface StoredCreate {
 
 /** How many expensive lists are read at the same time, so that getById and first pages stay fast. */
 const EXPENSIVE_AT_ONCE = 2;
+/**
+ * How many items the other pages that are read at the same time may have together: two of the largest pages. Their items
+ * may be large, and the event loop has to receive and serialize them.
+ */
+const ITEMS_AT_ONCE = 200;
 
 /** Reads and inserts items. Only reads by id return hidden items. Deadlines are in ms of `performance.now()`. */
 export class ItemRepository {
@@ -42,6 +47,7 @@ export class ItemRepository {
   private readonly lists: ListReader;
   private readonly favourites: FavouritesReader;
   private readonly expensive = new Limiter(EXPENSIVE_AT_ONCE);
+  private readonly cheap = new Limiter(ITEMS_AT_ONCE);
 
   constructor(private readonly database: Database) {
     this.lists = new ListReader(database);
@@ -57,7 +63,10 @@ export class ItemRepository {
     const window = await toWindow(LIST_CURSOR, request, (id) => this.findListPosition(id, deadline));
     if (window === undefined) return undefined;
     const read = (): Promise<Page<ListPosition>> => this.lists.findPage(filter, window, deadline);
-    return toItemPage(LIST_CURSOR, await (isExpensive(filter, window) ? this.whenItsTurn(read, deadline) : read()));
+    const turn = isExpensive(filter, window)
+      ? this.expensive.run(read, { deadline })
+      : this.cheap.run(read, { deadline, weight: request.limit });
+    return toItemPage(LIST_CURSOR, await turn);
   }
 
   /**
@@ -76,7 +85,7 @@ export class ItemRepository {
     const window = await toWindow(FAVOURITES_CURSOR, request, find);
     if (window === undefined) return undefined;
     const read = () => this.favourites.findPage(userId, filter, window, deadline);
-    return toItemPage(FAVOURITES_CURSOR, await this.whenItsTurn(read, deadline));
+    return toItemPage(FAVOURITES_CURSOR, await this.expensive.run(read, { deadline }));
   }
 
   /**
@@ -116,12 +125,6 @@ export class ItemRepository {
     return insertEach(records, (batch) => collection.insertMany([...batch], { ordered: false, ...DURABLY }));
   }
 
-  private async whenItsTurn<T>(read: () => Promise<T>, deadline: number): Promise<T> {
-    const result = await this.expensive.run(read, { deadline });
-    if (result === EXPIRED) throw new DatabaseTimeout('no turn in time');
-    return result;
-  }
-
   /** Returns the position of the item in list order, whether or not lists show it. */
   private async findListPosition(_id: mongo.ObjectId, deadline: number): Promise<ListPosition | undefined> {
     const { collection } = this.database.models.items;
@@ -153,6 +156,8 @@ async function toWindow<Position>(
   return after && { limit: request.limit, after };
 }
 
-function toItemPage<Position>(kind: CursorKind<Position>, { items, last }: Page<Position>): ItemPage {
+function toItemPage<Position>(kind: CursorKind<Position>, page: Page<Position> | typeof EXPIRED): ItemPage {
+  if (page === EXPIRED) throw new DatabaseTimeout('no turn in time');
+  const { items, last } = page;
   return { items, nextAfter: last && encodeCursor(kind, last) };
 }

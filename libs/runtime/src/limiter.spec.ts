@@ -46,6 +46,39 @@ describe('Limiter', () => {
     expect(await Promise.all(results)).toEqual(['result', 'result', 'result']);
   });
 
+  it('runs tasks up to the limit by their weight, and a larger one alone', async () => {
+    const limiter = new Limiter(5);
+    const tasks = [2, 3, 9, 1, 4].map((weight) => ({ ...openTask(), weight }));
+    const results = tasks.map(({ task, weight }) => limiter.run(task, { ...inMs(10_000), weight }));
+    const begun = (): number[] => tasks.filter(({ hasBegun }) => hasBegun()).map(({ weight }) => weight);
+    const endNext = async (): Promise<void> => {
+      tasks.shift()?.end();
+      await results.shift();
+    };
+    expect(begun()).toEqual([2, 3]);
+    await endNext();
+    expect(begun()).toEqual([3]);
+    await endNext();
+    expect(begun()).toEqual([9]);
+    await endNext();
+    expect(begun()).toEqual([1, 4]);
+    await endNext();
+    await endNext();
+  });
+
+  it('runs the tasks after a large one that has waited too long', async () => {
+    const limiter = new Limiter(2);
+    const [running, large, next] = [openTask(), openTask(), openTask()];
+    const result = limiter.run(running.task, inMs(10_000));
+    const expired = limiter.run(large.task, { ...inMs(20), weight: 2 });
+    const following = limiter.run(next.task, inMs(10_000));
+    expect(await expired).toBe(EXPIRED);
+    expect([large, next].map(({ hasBegun }) => hasBegun())).toEqual([false, true]);
+    running.end();
+    next.end();
+    expect(await Promise.all([result, following])).toEqual(['result', 'result']);
+  });
+
   it('does not run a task whose deadline passes before its turn', async () => {
     const limiter = new Limiter(1);
     const [running, late, next] = [openTask(), openTask(), openTask()];

@@ -4,55 +4,62 @@ export interface WaitLimits {
   deadline: number;
   /** Resolves when the result is no longer wanted. */
   gone?: Promise<unknown>;
+  /** How much of the limit the task takes, 1 by default. A task that is larger than the limit runs alone. */
+  weight?: number;
 }
 
 /** Returned instead of a result if the wait of a task ended before its turn. The task was not run. */
 export const EXPIRED = Symbol('expired');
 
-/** Runs at most `limit` tasks at a time. The others wait in order of arrival. */
+/** Runs tasks at the same time up to a total weight of `limit`. The others wait in order of arrival. */
 export class Limiter {
-  private readonly waiting = new Set<() => void>();
+  /** What starts each waiting task, and its weight. */
+  private readonly waiting = new Map<() => void, number>();
   private running = 0;
 
   constructor(private readonly limit: number) {}
 
   /** Runs the task when its turn comes, and returns its result or {@link EXPIRED}. */
   async run<T>(task: () => Promise<T>, limits: WaitLimits): Promise<T | typeof EXPIRED> {
-    if (this.running < this.limit) this.running++;
-    else if (!(await this.turn(limits))) return EXPIRED;
+    const { weight = 1 } = limits;
+    if (this.waiting.size === 0 && this.fits(weight)) this.running += weight;
+    else if (!(await this.turn(weight, limits))) return EXPIRED;
     try {
       return await task();
     } finally {
-      this.startNext();
+      this.running -= weight;
+      this.startWaiting();
     }
   }
 
   /** Resolves to whether the turn came in time. */
-  private turn({ deadline, gone }: WaitLimits): Promise<boolean> {
+  private turn(weight: number, { deadline, gone }: WaitLimits): Promise<boolean> {
     return new Promise((resolve) => {
       const start = (): void => {
         clearTimeout(timer);
         resolve(true);
       };
       const expire = (): void => {
-        this.waiting.delete(start);
         clearTimeout(timer);
+        if (this.waiting.delete(start)) this.startWaiting();
         resolve(false);
       };
       const timer = setTimeout(expire, deadline - performance.now());
       void gone?.then(expire);
-      this.waiting.add(start);
+      this.waiting.set(start, weight);
     });
   }
 
-  /** Passes the slot of a finished task to the next waiting one. */
-  private startNext(): void {
-    const [start] = this.waiting;
-    if (start === undefined) {
-      this.running--;
-      return;
+  private startWaiting(): void {
+    for (const [start, weight] of this.waiting) {
+      if (!this.fits(weight)) return;
+      this.waiting.delete(start);
+      this.running += weight;
+      start();
     }
-    this.waiting.delete(start);
-    start();
+  }
+
+  private fits(weight: number): boolean {
+    return this.running === 0 || this.running + weight <= this.limit;
   }
 }
