@@ -72,7 +72,17 @@ describe('itemJson', () => {
     ['escapes', { name: 'He said "hi" \\ \n\t\u0000\u001f\u007f\u2028 end', description: '"', slug: '\\' }],
     ['scripts and emoji', { name: 'Ёлка 捷安特 كرسي 🛴 𐌰', path: '/items/ёлка-"12"' }],
     ['empty texts', { name: '', description: '' }],
-    ['whole, broken, large and negative numbers', { price: 1e308, stock: -5, deliveryCost: 0.1, viewCount: 2 ** 40 }],
+    [
+      'whole, broken, large and negative numbers',
+      {
+        price: 1e308,
+        stock: -5,
+        deliveryCost: 0.1,
+        viewCount: 2 ** 40,
+        publicId: 2 ** 31 - 1,
+        favouriteCount: 1_234_567_890,
+      },
+    ],
     ['minus zero', { price: -0 }],
     ['64-bit numbers', { favouriteCount: mongo.Long.fromNumber(2 ** 50), boostScore: new mongo.Double(3) }],
     ['photos of any shape', { photos: [photo, [photo], 'text', 1, null, false] }],

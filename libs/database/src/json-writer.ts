@@ -4,6 +4,7 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const FIRST_PRINTABLE = 0x20;
 const MAX_NUMBER_LENGTH = 32;
+const MAX_INT32 = 0x7fffffff;
 const MAX_LOOP_BYTES = 100;
 
 /** Writes JSON in UTF-8 to a buffer that grows as needed. */
@@ -50,7 +51,22 @@ export class JsonWriter {
   /** Writes a number as `JSON.stringify` does: `null` if it is not finite. */
   number(value: number): void {
     this.makeRoom(MAX_NUMBER_LENGTH);
+    if (Number.isInteger(value) && value >= 0 && value <= MAX_INT32 && !Object.is(value, -0)) {
+      this.digits(value);
+      return;
+    }
     this.length += this.buffer.write(Number.isFinite(value) ? String(value) : 'null', this.length, 'latin1');
+  }
+
+  private digits(value: number): void {
+    let end = this.length + 1;
+    for (let rest = value; rest >= 10; rest = (rest / 10) | 0) end++;
+    this.length = end;
+    let rest = value;
+    do {
+      this.buffer[--end] = 0x30 + (rest % 10);
+      rest = (rest / 10) | 0;
+    } while (rest > 0);
   }
 
   /** Writes an ASCII string that needs no escaping. */
