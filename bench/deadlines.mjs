@@ -33,13 +33,13 @@ function lateness(figure, rounds) {
 }
 
 /** Stops the worker meanwhile. Then waits until it has caught up: its writes must not count for the next load. */
-async function withoutWorker({ pids, countItems }, measure) {
+async function withoutWorker({ pids, countItems, hasUnindexed }, measure) {
   process.kill(pids.worker, 'SIGSTOP');
   try {
     return await measure();
   } finally {
     process.kill(pids.worker, 'SIGCONT');
-    for (let before = -1, now = 0; before !== now; now = await countItems()) {
+    for (let before = -1, now = 0; before !== now || (await hasUnindexed()); now = await countItems()) {
       before = now;
       await delay(STABLE_MS);
     }

@@ -3,7 +3,7 @@ import { APP_FILTER, APP_PIPE } from '@nestjs/core';
 import { Registry } from 'prom-client';
 import { Database, ItemRepository, ReferenceRepository, SchemaRepository, SecretRepository } from '@app/database';
 import { connectRedis, CreateQueue, ReplySubscriber } from '@app/queue';
-import { atMostEvery, HealthController, READINESS, provide, type ApiConfig, type Logger } from '@app/runtime';
+import { HealthController, READINESS, provide, throttle, type ApiConfig, type Logger } from '@app/runtime';
 import { API_CONFIG } from './api-config.js';
 import { DocsController } from './docs/docs.controller.js';
 import { ApiReadiness } from './readiness.js';
@@ -17,23 +17,18 @@ import { InputPipe } from './http/input.pipe.js';
 /** A read gets its response, or a 503, within 2 s. */
 const READS = { serverSelectionMs: 1500, socketMs: 5000, readMs: 1800 };
 
-/** All connections to Redis share one log line per interval while it is away. */
-const REPORT_EVERY_MS = 5000;
-
 /** Wires the API process. */
 @Module({})
 export class ApiModule implements OnApplicationShutdown {
   constructor(
-    private readonly gateway: CreateItemGateway,
     private readonly queue: CreateQueue,
     private readonly replies: ReplySubscriber,
     private readonly database: Database,
   ) {}
 
   static with(config: ApiConfig, logger: Logger, errors: ErrorFilter): DynamicModule {
-    const report = atMostEvery(REPORT_EVERY_MS, (line: string) => {
-      logger.warn(line);
-    });
+    // All connections to Redis share one line per interval while it is away.
+    const report = throttle(logger.warn.bind(logger));
     const providers: Provider[] = [
       { provide: API_CONFIG, useValue: config },
       { provide: Database, useFactory: () => new Database({ uri: config.mongodbUri, ...READS }) },
@@ -69,7 +64,6 @@ export class ApiModule implements OnApplicationShutdown {
 
   /** Closes the queue before the database. The hooks of other modules may still use both. */
   async onApplicationShutdown(): Promise<void> {
-    this.gateway.close();
     await this.queue.close();
     this.replies.close();
     await this.database.close();

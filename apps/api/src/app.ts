@@ -41,9 +41,7 @@ export async function createApp(config: ApiConfig, logger: Logger, timeouts?: Cl
     logger: nestLogger(logger),
     abortOnError: false,
   });
-  const connecting = app.get(Database).connect((line) => {
-    logger.warn(line);
-  });
+  const connecting = app.get(Database).connect(logger.warn.bind(logger));
   const connected = Promise.all([connecting, app.get(CreateQueue).waitUntilReady()]);
   await Promise.race([connected, delay(CONNECT_WITHIN_MS, undefined, { ref: false })]);
   await app.listen(config.port, config.host);

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Database } from '@app/database';
-import { ConfigError, loadCliConfig } from '@app/runtime';
+import { ConfigError, loadCliConfig, throttle } from '@app/runtime';
 
 /** Thrown if a command cannot run for a reason that its user can fix. Only the message is printed. */
 export class CommandError extends Error {}
@@ -8,7 +8,6 @@ export class CommandError extends Error {}
 type Say = (line: string) => void;
 
 const RETRY_MS = 500;
-const REPORT_EVERY_MS = 5000;
 /** How long a command waits for a MongoDB that starts at the same time. */
 export const DATABASE_STARTS_WITHIN_MS = 120_000;
 /** No socket timeout, because building an index on a large collection is a single long operation. */
@@ -53,17 +52,14 @@ export async function withDatabase(say: Say, ms: number, use: (database: Databas
  */
 export async function tryFor(ms: number, what: string, say: Say, attempt: () => Promise<void>): Promise<void> {
   const end = performance.now() + ms;
-  let reportAt = 0;
+  const report = throttle(say);
   for (;;) {
     try {
       await attempt();
       return;
     } catch {
       if (performance.now() > end) throw new CommandError(`${what} did not answer within ${String(ms / 1000)} s`);
-      if (performance.now() >= reportAt) {
-        say(`${what} is away, trying again`);
-        reportAt = performance.now() + REPORT_EVERY_MS;
-      }
+      report(`${what} is away, trying again`);
       await delay(RETRY_MS);
     }
   }

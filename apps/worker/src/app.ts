@@ -5,7 +5,7 @@ import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { checkMongodbUri, Database, SchemaRepository } from '@app/database';
 import { parseRedisUrl, ReplyPublisher, type RedisConnection } from '@app/queue';
-import { atMostEvery, nestLogger, type Logger, type Stoppable, type WorkerConfig } from '@app/runtime';
+import { nestLogger, throttle, type Logger, type Stoppable, type WorkerConfig } from '@app/runtime';
 import { CreateItemConsumer } from './items/create-item.consumer.js';
 import { SearchIndexer } from './items/search-indexer.js';
 import { MaintenanceScheduler } from './maintenance/maintenance.scheduler.js';
@@ -22,7 +22,6 @@ const GRACE_MS = 8000;
 /** Items that are not indexed by then are indexed half a minute later, by other workers. */
 const INDEX_WITHIN_MS = 1000;
 const LOOK_FOR_INDEXES_EVERY_MS = 1000;
-const REPORT_EVERY_MS = 5000;
 
 /**
  * Boots the worker. MongoDB and Redis may be away: it takes jobs once both are available and the unique indexes, which
@@ -51,11 +50,9 @@ export async function createApp(config: WorkerConfig, logger: Logger): Promise<W
 }
 
 async function consume(app: INestApplication, logger: Logger, stopping: AbortSignal): Promise<void> {
-  await app.get(Database).connect((line) => {
-    logger.warn(line);
-  });
+  await app.get(Database).connect(logger.warn.bind(logger));
   const schema = app.get(SchemaRepository);
-  const report = atMostEvery(REPORT_EVERY_MS, (indexes: string[]) => {
+  const report = throttle((indexes: string[]) => {
     logger.warn({ indexes }, 'unique indexes missing, run setup; taking no jobs');
   });
   for (;;) {

@@ -10,7 +10,7 @@ import {
 } from '@app/database';
 import { ItemCreator, SearchBackfill } from '@app/items';
 import { connectRedis, ReplyPublisher } from '@app/queue';
-import { atMostEvery, HealthController, READINESS, provide, type Logger, type WorkerConfig } from '@app/runtime';
+import { HealthController, READINESS, provide, throttle, type Logger, type WorkerConfig } from '@app/runtime';
 import { WorkerReadiness } from './readiness.js';
 import { CreateItemConsumer } from './items/create-item.consumer.js';
 import { CreateItemProcessor } from './items/create-item.processor.js';
@@ -25,16 +25,12 @@ export const WORKER_REDIS = Symbol('WorkerRedis');
 const WORKER_CONFIG = Symbol('WorkerConfig');
 const LOGGER = Symbol('Logger');
 
-/** All connections to Redis share one log line per interval while it is away. */
-const REPORT_EVERY_MS = 5000;
-
 /** Wires the worker process. */
 @Module({})
 export class WorkerModule {
   static with(config: WorkerConfig, logger: Logger): DynamicModule {
-    const report = atMostEvery(REPORT_EVERY_MS, (line: string) => {
-      logger.warn(line);
-    });
+    // All connections to Redis share one line per interval while it is away.
+    const report = throttle(logger.warn.bind(logger));
     const providers: Provider[] = [
       { provide: Database, useFactory: () => new Database({ uri: config.mongodbUri, ...WRITES }) },
       { provide: WORKER_REDIS, useFactory: () => connectRedis(config.redisUrl, 'worker', report) },

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ConfigError, EXPIRED, Limiter } from '@app/runtime';
+import { ConfigError, EXPIRED, Limiter, throttle } from '@app/runtime';
 import mongoose, { mongo, type Connection, type ConnectOptions } from 'mongoose';
 import { before, DatabaseTimeout } from './deadline.js';
 import { createModels, type Models } from './models.js';
@@ -20,7 +20,6 @@ export interface QueryLimits {
 }
 
 const RETRY_MS = 500;
-const REPORT_EVERY_MS = 4000;
 const CLOSE_WITHIN_MS = 500;
 
 /** How many reads run at a time. The driver has more connections, so no read waits for one past its deadline. */
@@ -66,17 +65,14 @@ export class Database {
    * seconds. Each attempt uses a new client, because one whose first connect failed stays unusable.
    */
   async connect(report: (line: string) => void): Promise<void> {
-    let reportAt = 0;
+    const reportRarely = throttle(report);
     while (!this.closing.signal.aborted) {
       try {
         await this.connection.openUri(this.options.uri, this.connectOptions());
         this.seen = true;
         return;
       } catch (error) {
-        if (performance.now() >= reportAt) {
-          report(`MongoDB is away, trying again: ${error instanceof Error ? error.name : 'unknown error'}`);
-          reportAt = performance.now() + REPORT_EVERY_MS;
-        }
+        reportRarely(`MongoDB is away, trying again: ${error instanceof Error ? error.name : 'unknown error'}`);
         await delay(RETRY_MS, undefined, { signal: this.closing.signal }).catch(() => undefined);
       }
     }

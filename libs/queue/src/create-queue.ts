@@ -134,6 +134,5 @@ const NEVER_WRITTEN = /^(?:Stream isn't writeable|Cluster isn't ready)/;
 
 /** Whether Redis replied that it did not run the command, or the command was never sent. */
 function wasNeverRun(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  return error instanceof ReplyError || NEVER_WRITTEN.test(error.message);
+  return error instanceof ReplyError || (error instanceof Error && NEVER_WRITTEN.test(error.message));
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { atMostEvery, cutByBytes, settledWithin, type Logger } from '@app/runtime';
+import { cutByBytes, settledWithin, throttle, type Logger } from '@app/runtime';
 import { Job, Worker, type JobJson } from 'bullmq';
 import { keyPrefix, LOCK_MS, WORKER_OPTIONS } from './queue-settings.js';
 import type { RedisConnection } from './redis.js';
@@ -39,7 +39,6 @@ const PAUSE_MS = 300;
 const POLL_EVERY_MS = 50;
 /** Time limit for each step of closing, because Redis may be away. */
 const CLOSE_WITHIN_MS = 500;
-const REPORT_EVERY_MS = 5000;
 
 /**
  * Takes jobs in batches, and none while it is paused. Uses BullMQ's manual processing
@@ -58,10 +57,10 @@ export class JobWorker {
   private isStopping = false;
   private pauseReason: string | undefined;
   private paused: Promise<void> | undefined;
-  private readonly reportPause = atMostEvery(REPORT_EVERY_MS, (reason: string) => {
+  private readonly reportPause = throttle((reason: string) => {
     this.logger.warn({ reason }, 'taking no jobs');
   });
-  private readonly reportError = atMostEvery(REPORT_EVERY_MS, (error: string) => {
+  private readonly reportError = throttle((error: string) => {
     this.logger.warn({ error }, 'queue error');
   });
 

@@ -1,15 +1,18 @@
 import { parseRedisUrl } from './redis-url.js';
 
 describe('parseRedisUrl', () => {
-  const single = { kind: 'single', tls: false, host: 'h', port: 6379, db: 0 };
+  const single = { kind: 'single', tls: false, credentials: {}, host: 'h', port: 6379, db: 0 };
   it.each([
     ['redis://h', single],
     ['redis://h/', single],
     ['rediss://h:1/2', { ...single, tls: true, port: 1, db: 2 }],
     ['redis://[::1]:7000', { ...single, host: '::1', port: 7000 }],
-    ['redis://:secret@h', { ...single, password: 'secret' }],
-    ['redis://user@h', { ...single, username: 'user' }],
-    ['redis://us%40er:p%2Fa%3Ass:w@h/15', { ...single, username: 'us@er', password: 'p/a:ss:w', db: 15 }],
+    ['redis://:secret@h', { ...single, credentials: { password: 'secret' } }],
+    ['redis://user@h', { ...single, credentials: { username: 'user' } }],
+    [
+      'redis://us%40er:p%2Fa%3Ass:w@h/15',
+      { ...single, credentials: { username: 'us@er', password: 'p/a:ss:w' }, db: 15 },
+    ],
   ])('accepts a single server: %s', (url, address) => {
     expect(parseRedisUrl(url)).toEqual(address);
   });
@@ -18,7 +21,7 @@ describe('parseRedisUrl', () => {
     expect(parseRedisUrl('redis+sentinel://:secret@a,b:7000/main/3')).toEqual({
       kind: 'sentinel',
       tls: false,
-      password: 'secret',
+      credentials: { password: 'secret' },
       sentinels: [
         { host: 'a', port: 26379 },
         { host: 'b', port: 7000 },
@@ -32,6 +35,7 @@ describe('parseRedisUrl', () => {
     expect(parseRedisUrl('rediss+cluster://a:1,b')).toEqual({
       kind: 'cluster',
       tls: true,
+      credentials: {},
       nodes: [
         { host: 'a', port: 1 },
         { host: 'b', port: 6379 },

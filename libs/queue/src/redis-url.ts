@@ -1,7 +1,8 @@
 import { ConfigError } from '@app/runtime';
+import type { RedisOptions } from 'ioredis';
 
 /** The address of Redis, parsed from a `REDIS_URL`. */
-export type RedisAddress = { tls: boolean; username?: string; password?: string } & (
+export type RedisAddress = { tls: boolean; credentials: Pick<RedisOptions, 'username' | 'password'> } & (
   | { kind: 'single'; host: string; port: number; db: number }
   | { kind: 'sentinel'; sentinels: Endpoint[]; master: string; db: number }
   | { kind: 'cluster'; nodes: Endpoint[] }
@@ -31,7 +32,7 @@ const RULE =
  */
 export function parseRedisUrl(url: string): RedisAddress {
   const { tls, kind, auth = '', hosts = '', path = '' } = FORM.exec(url)?.groups ?? refuse();
-  const common = { tls: tls === 's', ...credentials(auth) };
+  const common = { tls: tls === 's', credentials: toCredentials(auth) };
   const segments = path.split('/').filter((segment) => segment !== '');
   if (kind === 'cluster') {
     if (segments.length > 0) refuse();
@@ -47,7 +48,7 @@ export function parseRedisUrl(url: string): RedisAddress {
 }
 
 /** The first colon ends the user name. A password may contain colons. */
-function credentials(auth: string): { username?: string; password?: string } {
+function toCredentials(auth: string): RedisAddress['credentials'] {
   const [, username = '', password = ''] = /^([^:]*):?(.*)$/.exec(auth) ?? [];
   return {
     ...(username === '' ? {} : { username: decode(username) }),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import type { CreateReply } from '@app/contracts';
-import { atMostEvery } from '@app/runtime';
+import { throttle } from '@app/runtime';
 import { eventually } from '../../../test/support/eventually.js';
 import {
   ownRedis,
@@ -112,7 +112,7 @@ describe('the queue on Redis', () => {
     const producer = connectRedis(
       url,
       'producer',
-      atMostEvery(60_000, (line: string) => lines.push(line)),
+      throttle((line: string) => lines.push(line), 60_000),
     );
     open.push(producer);
     const queue = new CreateQueue(producer, 'test', { jobs: 1000, bytes: 1_000_000 });

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { settledWithin } from '@app/runtime';
 import { Cluster, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
 import { parseRedisUrl } from './redis-url.js';
 
@@ -13,9 +13,8 @@ const retryStrategy = (attempt: number): number => Math.min(50 * attempt, 500);
 /** A connection that waits longer for a reply is destroyed and reopened. */
 const SILENCE_MS = 1500;
 
-/** Connections that may legitimately wait longer for a reply are checked with PING. */
-const PING_EVERY_MS = 5000;
-const PING_TIMEOUT_MS = 5000;
+/** Connections that may legitimately wait longer for a reply are checked with PING. How often, and its time limit. */
+const PING_MS = 5000;
 
 const ROLES: Record<RedisRole, RedisOptions> = {
   // A client waits for the command, so it fails immediately while Redis is away, and soon if Redis does not reply.
@@ -57,10 +56,9 @@ export function connectRedis(url: string, role: RedisRole, report: (line: string
  */
 function watchForSilence(redis: RedisConnection): void {
   const ping = async (): Promise<void> => {
-    if (redis.status !== 'ready' || (await redisAnswers(redis, PING_TIMEOUT_MS))) return;
-    redis.disconnect(true);
+    if (redis.status === 'ready' && !(await redisAnswers(redis, PING_MS))) redis.disconnect(true);
   };
-  const timer = setInterval(() => void ping(), PING_EVERY_MS).unref();
+  const timer = setInterval(() => void ping(), PING_MS).unref();
   redis.once('end', () => {
     clearInterval(timer);
   });
@@ -68,23 +66,12 @@ function watchForSilence(redis: RedisConnection): void {
 
 /** Whether Redis replies to PING within `withinMs`. A connection to a stopped process stays `ready`. */
 export async function redisAnswers(redis: RedisConnection, withinMs: number): Promise<boolean> {
-  if (redis.status !== 'ready') return false;
-  const replied = redis.ping().then(
-    () => true,
-    () => false,
-  );
-  return Promise.race([replied, delay(withinMs, false, { ref: false })]);
+  return redis.status === 'ready' && (await settledWithin(withinMs, redis.ping())) !== undefined;
 }
 
 function open(url: string, options: RedisOptions): RedisConnection {
   const address = parseRedisUrl(url);
-  const { username, password, tls } = address;
-  const secured: RedisOptions = {
-    ...options,
-    ...(username === undefined ? {} : { username }),
-    ...(password === undefined ? {} : { password }),
-    ...(tls ? { tls: {} } : {}),
-  };
+  const secured: RedisOptions = { ...options, ...address.credentials, ...(address.tls ? { tls: {} } : {}) };
   if (address.kind === 'cluster') {
     return new Cluster(address.nodes, {
       redisOptions: secured,

@@ -1,4 +1,3 @@
-export * from './at-most-every.js';
 export * from './config.js';
 export * from './cut-by-bytes.js';
 export * from './event-loop-turns.js';
@@ -8,3 +7,4 @@ export * from './logger.js';
 export * from './provide.js';
 export * from './run.js';
 export * from './settled-by.js';
+export * from './throttle.js';

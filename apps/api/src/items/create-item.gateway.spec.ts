@@ -43,7 +43,6 @@ describe('CreateItemGateway', () => {
     created = 0;
   });
   afterEach(() => {
-    gateway.close();
     jest.useRealTimers();
   });
 

@@ -81,10 +81,6 @@ export class CreateItemGateway {
     this.pending.abandon();
   }
 
-  close(): void {
-    this.pending.close();
-  }
-
   /** Returns undefined once the job, or an equal one under the same key, is or may be in the queue. */
   private async enqueue(pending: PendingCreate, terms: CreateTerms): Promise<GatewayOutcome | undefined> {
     const earlier = terms.isKeyed ? await this.findByKey(pending.job.id, terms, EARLY_FIND_MS) : NOTHING;

@@ -77,7 +77,6 @@ export class PendingCreate {
  */
 export class PendingCreates {
   private readonly pending = new Map<string, PendingCreate[]>();
-  private readonly timer = setInterval(() => void this.lookUp(), LOOK_UP_EVERY_MS);
   private waiting = 0;
   private bytes = 0;
   private isLookingUp = false;
@@ -85,7 +84,9 @@ export class PendingCreates {
   constructor(
     private readonly queue: CreateQueue,
     private readonly items: ItemRepository,
-  ) {}
+  ) {
+    setInterval(() => void this.lookUp(), LOOK_UP_EVERY_MS).unref();
+  }
 
   /** Adds a client that waits until `leave`. Returns undefined if too many wait already. */
   join(job: NewJob, size: ItemSize): PendingCreate | undefined {
@@ -119,10 +120,6 @@ export class PendingCreates {
   /** Settles all creates without an outcome. */
   abandon(): void {
     for (const create of [...this.pending.values()].flat()) create.settle(undefined);
-  }
-
-  close(): void {
-    clearInterval(this.timer);
   }
 
   private async lookUp(): Promise<void> {

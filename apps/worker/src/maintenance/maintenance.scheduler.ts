@@ -18,8 +18,9 @@ const CLOSE_WITHIN_MS = 1000;
  * finds nothing to do.
  */
 export class MaintenanceScheduler {
-  private readonly timers: NodeJS.Timeout[] = [];
-  private readonly running = new Set<Promise<void>>();
+  private resolveStopped: (value: true) => void = () => undefined;
+  private readonly stopped = new Promise<true>((resolve) => (this.resolveStopped = resolve));
+  private readonly tasks: Promise<void>[] = [];
 
   constructor(
     private readonly items: MaintenanceRepository,
@@ -28,32 +29,22 @@ export class MaintenanceScheduler {
   ) {}
 
   start(): void {
-    this.repeat(BOOSTS_EVERY_MS, () => this.clearLapsedBoosts());
-    this.repeat(SEARCH_EVERY_MS, () => this.deriveSearchTerms());
+    this.tasks.push(this.repeat(BOOSTS_EVERY_MS, () => this.clearLapsedBoosts()));
+    this.tasks.push(this.repeat(SEARCH_EVERY_MS, () => this.deriveSearchTerms()));
   }
 
   async stop(): Promise<void> {
-    this.timers.forEach(clearInterval);
-    await settledWithin(CLOSE_WITHIN_MS, Promise.all(this.running));
+    this.resolveStopped(true);
+    await settledWithin(CLOSE_WITHIN_MS, Promise.all(this.tasks));
   }
 
-  /** Runs a task at once and then at an interval. Skips a run while the last one is still going on. */
-  private repeat(everyMs: number, task: () => Promise<void>): void {
-    let isRunning = false;
-    const run = async (): Promise<void> => {
-      isRunning = true;
+  /** Runs a task at once, and again some time after each run. */
+  private async repeat(afterMs: number, task: () => Promise<void>): Promise<void> {
+    do {
       await task().catch((error: unknown) => {
         this.logger.warn({ reason: (error as Error).name }, 'maintenance failed, the next run is due soon');
       });
-      isRunning = false;
-    };
-    const start = (): void => {
-      if (isRunning) return;
-      const running = run().finally(() => this.running.delete(running));
-      this.running.add(running);
-    };
-    start();
-    this.timers.push(setInterval(start, everyMs));
+    } while ((await settledWithin(afterMs, this.stopped)) === undefined);
   }
 
   private async clearLapsedBoosts(): Promise<void> {
