@@ -336,7 +336,7 @@ describe('import', () => {
         await eventually(() => {
           expect(Date.now() - since).toBeGreaterThan(2 * connectTimeoutMs);
         });
-        expect(await database.answers(1000)).toBe(true);
+        expect(await database.responds(1000)).toBe(true);
       },
     );
     process.env['MONGODB_URI'] = before;

@@ -1,6 +1,6 @@
 import type { Database, SchemaRepository } from '@app/database';
 import { MAX_FAILED_JOBS, type BacklogState, type CreateQueue } from '@app/queue';
-import { ANSWER_WITHIN_MS, OK, settledWithin, type Readiness, type ReadinessCheck } from '@app/runtime';
+import { CHECK_TIMEOUT_MS, OK, settledWithin, type Readiness, type ReadinessCheck } from '@app/runtime';
 
 const AWAY = 'away: reads are refused';
 
@@ -24,7 +24,7 @@ export class ApiReadiness implements ReadinessCheck {
   }
 
   async check(): Promise<Readiness> {
-    const checkingBacklog = settledWithin(ANSWER_WITHIN_MS, this.queue.backlog.state());
+    const checkingBacklog = settledWithin(CHECK_TIMEOUT_MS, this.queue.backlog.state());
     const [mongodb, backlog] = await Promise.all([this.mongodb(), checkingBacklog]);
     const parts: Record<string, string> =
       backlog === undefined
@@ -37,7 +37,7 @@ export class ApiReadiness implements ReadinessCheck {
 
   private async mongodb(): Promise<string> {
     if (!this.database.hasBeenSeen) return 'not seen yet';
-    if (!(await this.database.answers(ANSWER_WITHIN_MS))) return AWAY;
+    if (!(await this.database.responds(CHECK_TIMEOUT_MS))) return AWAY;
     const missing = await this.schema.missingIndexes().catch(() => null);
     if (missing === null) return AWAY;
     const { unique, performance } = missing;

@@ -1,6 +1,6 @@
 import type { Database } from '@app/database';
-import { redisAnswers, type RedisConnection } from '@app/queue';
-import { ANSWER_WITHIN_MS, OK, type Readiness, type ReadinessCheck } from '@app/runtime';
+import { redisResponds, type RedisConnection } from '@app/queue';
+import { CHECK_TIMEOUT_MS, OK, type Readiness, type ReadinessCheck } from '@app/runtime';
 import type { CreateItemConsumer } from './items/create-item.consumer.js';
 
 /** Reports the worker as ready while it processes jobs, or would if there were any. */
@@ -13,8 +13,8 @@ export class WorkerReadiness implements ReadinessCheck {
 
   async check(): Promise<Readiness> {
     const [hasMongodb, hasRedis] = await Promise.all([
-      this.database.answers(ANSWER_WITHIN_MS),
-      redisAnswers(this.redis, ANSWER_WITHIN_MS),
+      this.database.responds(CHECK_TIMEOUT_MS),
+      redisResponds(this.redis, CHECK_TIMEOUT_MS),
     ]);
     const parts = {
       mongodb: hasMongodb ? OK : 'away',

@@ -1,4 +1,4 @@
-import { before, DatabaseTimeout } from './deadline.js';
+import { withDeadline, DatabaseTimeout } from './deadline.js';
 
 /** A key to read. */
 interface Entry<T> {
@@ -37,7 +37,7 @@ export class BatchLoader<T> {
         this.begin();
       });
     }
-    return before(deadline, entry.found);
+    return withDeadline(deadline, entry.found);
   }
 
   private begin(): void {

@@ -1,7 +1,7 @@
-import { ITEM_VALIDATOR } from './item-validator.js';
+import { ITEM_VALIDATOR } from './serialization/item-validator.js';
 import type { Database } from './database.js';
-import { MalformedItem, readItem } from './plain-item.js';
-import { ITEMS } from './projection.js';
+import { MalformedItem, readItem } from './serialization/plain-item.js';
+import { ITEMS } from './serialization/projection.js';
 
 /** A stored document that is not as the service would have written it. */
 export interface NonConforming {

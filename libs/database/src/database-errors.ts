@@ -6,7 +6,7 @@ import { DatabaseTimeout } from './deadline.js';
  * concern that was not satisfied in time.
  * Source: MongoDB's error_codes.yml, categories RetriableError and InterruptionError.
  */
-const AWAY_CODES = new Set([
+const UNAVAILABLE_CODES = new Set([
   6, 7, 50, 63, 64, 79, 89, 91, 100, 134, 150, 189, 202, 234, 262, 317, 358, 384, 9001, 10058, 10107, 11600, 11602,
   13388, 13435, 13436, 50915,
 ]);
@@ -18,11 +18,11 @@ const UNAUTHORIZED = 13;
  * Returns whether MongoDB was unavailable, electing a primary or too slow, rather than rejecting the operation.
  * A write that fails with such an error may still have been applied.
  */
-export function isDatabaseAway(error: unknown): boolean {
+export function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseTimeout) return true;
-  if (error instanceof mongo.MongoBulkWriteError) return isBulkAway(error);
+  if (error instanceof mongo.MongoBulkWriteError) return isBulkUnavailable(error);
   if (error instanceof mongo.MongoServerError) {
-    return error instanceof mongo.MongoWriteConcernError || AWAY_CODES.has(Number(error.code));
+    return error instanceof mongo.MongoWriteConcernError || UNAVAILABLE_CODES.has(Number(error.code));
   }
   // An error that the driver throws without a response from the server is about the connection, unless an argument is
   // invalid. Mongoose's base error means that there is no connection yet. Its subclasses are about documents.
@@ -40,11 +40,11 @@ export function isNotAllowed(error: unknown): boolean {
   return error instanceof mongo.MongoServerError && error.code === UNAUTHORIZED;
 }
 
-function isBulkAway(error: mongo.MongoBulkWriteError): boolean {
+function isBulkUnavailable(error: mongo.MongoBulkWriteError): boolean {
   if (error.result.getWriteConcernError() !== undefined) return true;
   const codes = [error.writeErrors].flat().map(({ code }) => code);
   // Without errors for single documents, the whole write failed. Without a code, the server never responded.
   return codes.length === 0
-    ? error.code === undefined || AWAY_CODES.has(Number(error.code))
-    : codes.some((code) => AWAY_CODES.has(code));
+    ? error.code === undefined || UNAVAILABLE_CODES.has(Number(error.code))
+    : codes.some((code) => UNAVAILABLE_CODES.has(code));
 }

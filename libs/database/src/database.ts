@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ConfigError, EXPIRED, Limiter, throttle } from '@app/runtime';
 import mongoose, { mongo, type Connection, type ConnectOptions } from 'mongoose';
-import { before, DatabaseTimeout } from './deadline.js';
+import { withDeadline, DatabaseTimeout } from './deadline.js';
 import { createModels, type Models } from './models.js';
 
 export interface DatabaseOptions {
@@ -84,7 +84,7 @@ export class Database {
   }
 
   /** Returns whether MongoDB responds within `withinMs`. */
-  async answers(withinMs: number): Promise<boolean> {
+  async responds(withinMs: number): Promise<boolean> {
     if (!this.seen) return false;
     const ping = this.connection.db?.command({ ping: 1 });
     return within(ping, withinMs).then(
@@ -109,13 +109,13 @@ export class Database {
    *
    * @param deadline in ms of `performance.now()`
    * @param query receives the limits that it must pass to the driver
-   * @throws DatabaseTimeout, or the server error with code 50; `isDatabaseAway` returns true for both
+   * @throws DatabaseTimeout, or the server error with code 50; `isDatabaseUnavailable` returns true for both
    */
   async readAll<T>(deadline: number, query: (limits: QueryLimits) => mongo.AbstractCursor<T>): Promise<T[]> {
     // The native collections of the driver do not exist before the first connect.
     if (!this.seen) throw new DatabaseTimeout('not connected');
     const read = (): Promise<T[]> => query({ maxTimeMS: queryMs(deadline) }).toArray();
-    const found = await before(deadline, this.reads.run(read, { deadline }));
+    const found = await withDeadline(deadline, this.reads.run(read, { deadline }));
     if (found === EXPIRED) throw new DatabaseTimeout('not read in time');
     return found;
   }
@@ -142,7 +142,7 @@ export class Database {
 
 async function within<T>(operation: PromiseLike<T> | undefined, ms: number): Promise<T> {
   if (operation === undefined) throw new DatabaseTimeout('not connected');
-  return before(performance.now() + ms, operation);
+  return withDeadline(performance.now() + ms, operation);
 }
 
 function queryMs(deadline: number): number {

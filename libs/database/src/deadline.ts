@@ -9,7 +9,7 @@ export class DatabaseTimeout extends Error {
  * @param deadline in ms of `performance.now()`
  * @throws DatabaseTimeout at the deadline; the operation itself continues
  */
-export function before<T>(deadline: number, operation: PromiseLike<T>): Promise<T> {
+export function withDeadline<T>(deadline: number, operation: PromiseLike<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(
       () => {

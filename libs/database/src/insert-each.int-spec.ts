@@ -1,7 +1,7 @@
 import { mongo } from 'mongoose';
 import { record } from '../../../test/support/items.js';
 import { freshEnvironment, openDatabase } from '../../../test/support/service.js';
-import { isDatabaseAway } from './database-errors.js';
+import { isDatabaseUnavailable } from './database-errors.js';
 import type { Database } from './database.js';
 import { insertEach, type InsertFailure } from './insert-each.js';
 import { ItemRepository } from './item-repository.js';
@@ -59,7 +59,7 @@ describe('ItemRepository.insertMany', () => {
       const failures = await items.insertMany(records);
       expect(summary(failures)).toEqual([[place, undefined]]);
       expect(failures[0]?.error.message).toMatch(/./);
-      expect(isDatabaseAway(failures[0]?.error)).toBe(false);
+      expect(isDatabaseUnavailable(failures[0]?.error)).toBe(false);
       expect(await storedOf(records)).toEqual(records.map((_, index) => index !== place));
     });
   });
@@ -140,7 +140,7 @@ describe('ItemRepository.insertMany', () => {
       collection.insertMany([...batch], { ordered: false, writeConcern }),
     ).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(mongo.MongoError);
-    expect(isDatabaseAway(error)).toBe(true);
+    expect(isDatabaseUnavailable(error)).toBe(true);
   });
 
   it('reports MongoDB as away even if some of an unacknowledged batch were rejected', async () => {
@@ -150,14 +150,14 @@ describe('ItemRepository.insertMany', () => {
     const error: unknown = await insertEach([stored, fresh], (batch) =>
       collection.insertMany([...batch], { ordered: false, writeConcern: { w: 3, wtimeoutMS: 50 } }),
     ).catch((thrown: unknown) => thrown);
-    expect(isDatabaseAway(error)).toBe(true);
+    expect(isDatabaseUnavailable(error)).toBe(true);
   });
 
   it('reports MongoDB as away if there is no connection', async () => {
     const closed = await openDatabase(freshEnvironment());
     await closed.close();
     const error: unknown = await new ItemRepository(closed).insertMany(good(3)).catch((thrown: unknown) => thrown);
-    expect(isDatabaseAway(error)).toBe(true);
+    expect(isDatabaseUnavailable(error)).toBe(true);
   });
 });
 

@@ -1,5 +1,5 @@
 import { mongo } from 'mongoose';
-import { isDatabaseAway } from './database-errors.js';
+import { isDatabaseUnavailable } from './database-errors.js';
 
 /** A write counts as stored once a majority has journaled it. Without a response in time, the outcome is unknown. */
 export const DURABLY = { writeConcern: { w: 'majority', journal: true, wtimeoutMS: 5000 } } as const;
@@ -18,7 +18,7 @@ export const DUPLICATE_KEY = 11000;
  * as BSON makes the driver or the server reject the whole batch, so the batch is halved until that record is alone.
  * Records that an earlier message of a rejected batch has stored are returned with a taken `_id`.
  *
- * @throws an error for which `isDatabaseAway` returns true if the outcome is unknown, for any of the records
+ * @throws an error for which `isDatabaseUnavailable` returns true if the outcome is unknown, for any of the records
  */
 export async function insertEach<Stored>(
   records: readonly Stored[],
@@ -29,7 +29,7 @@ export async function insertEach<Stored>(
     await insert(records);
     return [];
   } catch (error) {
-    if (isDatabaseAway(error)) throw error;
+    if (isDatabaseUnavailable(error)) throw error;
     const failures = failuresOf(error);
     if (failures.length > 0) return failures;
     if (records.length === 1) return [{ index: 0, error: error as Error }];

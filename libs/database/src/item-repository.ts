@@ -4,16 +4,16 @@ import type { mongo } from 'mongoose';
 import { BatchLoader } from './batch-loader.js';
 import type { Database } from './database.js';
 import { DatabaseTimeout } from './deadline.js';
-import { FavouritesReader } from './favourites-reader.js';
+import { FavouritesReader } from './lists/favourites-reader.js';
 import { DURABLY, insertEach, type InsertFailure } from './insert-each.js';
-import { idOf, type RawItem } from './item-json.js';
+import { idOf, type RawItem } from './serialization/item-json.js';
 import type { ItemRecord } from './item-record.js';
-import { decodeCursor, encodeCursor, FAVOURITES_CURSOR, LIST_CURSOR, type CursorKind } from './list-cursor.js';
-import { POSITION_FIELDS, type ItemFilter, type ListPosition } from './list-query.js';
-import { isExpensive, ListReader, type Page, type Window } from './list-reader.js';
+import { decodeCursor, encodeCursor, FAVOURITES_CURSOR, LIST_CURSOR, type CursorKind } from './lists/list-cursor.js';
+import { POSITION_FIELDS, type ItemFilter, type ListPosition } from './lists/list-query.js';
+import { isExpensive, ListReader, type Page, type PageRange } from './lists/list-reader.js';
 import { mongoId } from './mongo-id.js';
-import { MalformedItem, readItem } from './plain-item.js';
-import { RAW_ITEMS } from './projection.js';
+import { MalformedItem, readItem } from './serialization/plain-item.js';
+import { RAW_ITEMS } from './serialization/projection.js';
 
 /** Which part of a list is requested: after a number of items, or after a cursor or the id of an item. */
 export type PageRequest = { limit: number } & ({ skip: number } | { after: string });
@@ -60,10 +60,10 @@ export class ItemRepository {
    * @throws DatabaseTimeout at the deadline
    */
   async findPage(filter: ItemFilter, request: PageRequest, deadline: number): Promise<ItemPage | undefined> {
-    const window = await toWindow(LIST_CURSOR, request, (id) => this.findListPosition(id, deadline));
-    if (window === undefined) return undefined;
-    const read = (): Promise<Page<ListPosition>> => this.lists.findPage(filter, window, deadline);
-    const turn = isExpensive(filter, window)
+    const range = await toRange(LIST_CURSOR, request, (id) => this.findListPosition(id, deadline));
+    if (range === undefined) return undefined;
+    const read = (): Promise<Page<ListPosition>> => this.lists.findPage(filter, range, deadline);
+    const turn = isExpensive(filter, range)
       ? this.expensive.run(read, { deadline })
       : this.cheap.run(read, { deadline, weight: request.limit });
     return toItemPage(LIST_CURSOR, await turn);
@@ -82,9 +82,9 @@ export class ItemRepository {
     deadline: number,
   ): Promise<ItemPage | undefined> {
     const find = (id: mongo.ObjectId) => this.favourites.findPosition(userId, id, deadline);
-    const window = await toWindow(FAVOURITES_CURSOR, request, find);
-    if (window === undefined) return undefined;
-    const read = () => this.favourites.findPage(userId, filter, window, deadline);
+    const range = await toRange(FAVOURITES_CURSOR, request, find);
+    if (range === undefined) return undefined;
+    const read = () => this.favourites.findPage(userId, filter, range, deadline);
     return toItemPage(FAVOURITES_CURSOR, await this.expensive.run(read, { deadline }));
   }
 
@@ -118,7 +118,7 @@ export class ItemRepository {
   /**
    * Stores new items durably, each independently of the others. Returns which were not stored, and why.
    *
-   * @throws an error for which `isDatabaseAway` returns true if the outcome is unknown
+   * @throws an error for which `isDatabaseUnavailable` returns true if the outcome is unknown
    */
   async insertMany(records: readonly ItemRecord[]): Promise<InsertFailure[]> {
     const { collection } = this.database.models.items;
@@ -145,11 +145,11 @@ export class ItemRepository {
   }
 }
 
-async function toWindow<Position>(
+async function toRange<Position>(
   kind: CursorKind<Position>,
   request: PageRequest,
   find: (id: mongo.ObjectId) => Promise<Position | undefined>,
-): Promise<Window<Position> | undefined> {
+): Promise<PageRange<Position> | undefined> {
   if (!('after' in request)) return request;
   const isId = ItemIdSchema.safeParse(request.after).success;
   const after = isId ? await find(mongoId(request.after)) : decodeCursor(kind, request.after);

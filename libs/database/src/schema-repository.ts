@@ -1,6 +1,6 @@
 import type { mongo } from 'mongoose';
 import type { Database } from './database.js';
-import { ITEM_VALIDATOR } from './item-validator.js';
+import { ITEM_VALIDATOR } from './serialization/item-validator.js';
 import { FORMER_ITEM_INDEXES, LIST_INDEXES } from './models.js';
 
 /** Names of indexes that `createIndexes` has not created yet. */

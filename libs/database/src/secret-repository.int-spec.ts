@@ -6,7 +6,7 @@ import {
   type OwnDatabase,
 } from '../../../test/support/own-databases.js';
 import { freshEnvironment, openDatabase } from '../../../test/support/service.js';
-import { isDatabaseAway } from './database-errors.js';
+import { isDatabaseUnavailable } from './database-errors.js';
 import { Database } from './database.js';
 import { SecretRepository } from './secret-repository.js';
 
@@ -65,7 +65,7 @@ describe('the secret of a replica set', () => {
     const error: unknown = await new SecretRepository(direct)
       .findOrCreate('idempotency')
       .catch((reason: unknown) => reason);
-    expect(isDatabaseAway(error)).toBe(true);
+    expect(isDatabaseUnavailable(error)).toBe(true);
     for (const member of others) member.resume();
     await eventually(async () => {
       expect(await new SecretRepository(database).findOrCreate('idempotency')).toMatch(/./);

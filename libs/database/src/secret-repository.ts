@@ -20,7 +20,7 @@ export class SecretRepository {
    * the same value, even if they race to create it, because only a value that a majority of the replica set has stored
    * is returned.
    *
-   * @throws an error for which `isDatabaseAway` returns true if MongoDB does not respond
+   * @throws an error for which `isDatabaseUnavailable` returns true if MongoDB does not respond
    */
   findOrCreate(name: SecretName): Promise<string> {
     const secret = this.known.get(name) ?? this.load(name);

@@ -1,4 +1,4 @@
-import { before } from './deadline.js';
+import { withDeadline } from './deadline.js';
 
 interface Flight<T> {
   underWay: Promise<T>;
@@ -18,10 +18,10 @@ export class SingleFlight<T> {
    */
   load(key: string, deadline: number, read: (deadline: number) => Promise<T>): Promise<T> {
     const flight = this.flights.get(key);
-    if (flight === undefined) return before(deadline, this.begin(key, read(deadline)));
+    if (flight === undefined) return withDeadline(deadline, this.begin(key, read(deadline)));
     const next = (flight.next ??= { result: this.after(flight, key, read), deadline });
     next.deadline = Math.max(next.deadline, deadline);
-    return before(deadline, next.result);
+    return withDeadline(deadline, next.result);
   }
 
   private async after(flight: Flight<T>, key: string, read: (deadline: number) => Promise<T>): Promise<T> {

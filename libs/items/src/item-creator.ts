@@ -20,7 +20,7 @@ export interface CreatedItem {
 }
 
 /**
- * The outcome of each request, by item id: the stored item, or the error that prevented it. If `isDatabaseAway` returns
+ * The outcome of each request, by item id: the stored item, or the error that prevented it. If `isDatabaseUnavailable` returns
  * true for the error, the outcome is unknown.
  */
 export type CreatedItems = Map<string, CreatedItem | Error>;
@@ -45,7 +45,7 @@ export class ItemCreator {
    * Stores items durably, with their search terms unless `isFindable` is false. Creating an id again, even
    * concurrently, stores nothing and returns the item that is already stored.
    *
-   * @throws an error for which `isDatabaseAway` returns true if the outcome is unknown; create all of them again
+   * @throws an error for which `isDatabaseUnavailable` returns true if the outcome is unknown; create all of them again
    */
   async createMany(requests: readonly CreateRequest[], { isFindable = true } = {}): Promise<CreatedItems> {
     const outcomes: CreatedItems = new Map();

@@ -128,7 +128,7 @@ describe('JobWorker', () => {
   it('takes no jobs while it is paused, and takes them again afterwards', async () => {
     let isOver = false;
     worker.start();
-    worker.pauseWhile('for a while', () => Promise.resolve(isOver));
+    worker.pauseUntil('for a while', () => Promise.resolve(isOver));
     expect(worker.idleReason).toBe('for a while');
     // The worker may still take the job that it was waiting for when it was paused.
     await add('a', 'b', 'c');

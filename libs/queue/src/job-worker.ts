@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { cutByBytes, settledWithin, throttle, type Logger } from '@app/runtime';
+import { splitByBytes, settledWithin, throttle, type Logger } from '@app/runtime';
 import { Job, Worker, type JobJson } from 'bullmq';
 import { keyPrefix, LOCK_MS, WORKER_OPTIONS } from './queue-settings.js';
 import type { RedisConnection } from './redis.js';
@@ -87,7 +87,7 @@ export class JobWorker {
   }
 
   /** Takes no jobs until `isOver` returns true. Has no effect while the worker is already paused. */
-  pauseWhile(reason: string, isOver: () => Promise<boolean>): void {
+  pauseUntil(reason: string, isOver: () => Promise<boolean>): void {
     if (this.pauseReason !== undefined) return;
     this.pauseReason = reason;
     const isReported = this.reportPause(reason);
@@ -169,7 +169,7 @@ export class JobWorker {
   /** Processes jobs, and returns the next ones, which were fetched by completing these. */
   private async processAll(jobs: readonly Job[]): Promise<Job[]> {
     const next: Job[] = [];
-    for (const batch of cutByBytes(jobs, (job) => this.bytesOf(job), MAX_BATCH_BYTES)) {
+    for (const batch of splitByBytes(jobs, (job) => this.bytesOf(job), MAX_BATCH_BYTES)) {
       const failed = (error: unknown): JobOutcome[] => batch.map(() => ({ kind: 'failed', error: error as Error }));
       const outcomes = await this.handlers.process(batch).catch(failed);
       const ends = batch.map((job, index) => this.end(job, outcomes[index] ?? { kind: 'done' }));
@@ -215,7 +215,7 @@ export class JobWorker {
     // The connection reports such errors itself.
     const isConnectionError = 'syscall' in (error as Error) || message === 'Connection is closed.';
     if (this.isStopping || isConnectionError) return;
-    if (REFUSED_BY_REDIS.test(message)) this.pauseWhile('Redis refuses commands', () => delay(PAUSE_MS, true));
+    if (REFUSED_BY_REDIS.test(message)) this.pauseUntil('Redis refuses commands', () => delay(PAUSE_MS, true));
     else this.reportError(message);
   };
 }

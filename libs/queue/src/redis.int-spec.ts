@@ -15,7 +15,7 @@ import {
 import { CreateQueue } from './create-queue.js';
 import { JobWorker } from './job-worker.js';
 import { CREATE_QUEUE } from './queue-settings.js';
-import { connectRedis, redisAnswers, type RedisConnection, type RedisRole } from './redis.js';
+import { connectRedis, redisResponds, type RedisConnection, type RedisRole } from './redis.js';
 import { ReplyPublisher, ReplySubscriber } from './reply-channel.js';
 
 const SLOTS = Array.from({ length: 16_384 }, (_, slot) => slot);
@@ -64,7 +64,7 @@ describe('the queue on Redis', () => {
     worker.start();
 
     await eventually(async () => {
-      expect(await redisAnswers(producer, 1000)).toBe(true);
+      expect(await redisResponds(producer, 1000)).toBe(true);
     });
     const job = { requestHash: 'h', requestId: 'r', replyTo: subscriber.channel, sellerId: 's', item: {} as never };
     let sent = 0;

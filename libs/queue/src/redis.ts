@@ -56,7 +56,7 @@ export function connectRedis(url: string, role: RedisRole, report: (line: string
  */
 function watchForSilence(redis: RedisConnection): void {
   const ping = async (): Promise<void> => {
-    if (redis.status === 'ready' && !(await redisAnswers(redis, PING_MS))) redis.disconnect(true);
+    if (redis.status === 'ready' && !(await redisResponds(redis, PING_MS))) redis.disconnect(true);
   };
   const timer = setInterval(() => void ping(), PING_MS).unref();
   redis.once('end', () => {
@@ -65,7 +65,7 @@ function watchForSilence(redis: RedisConnection): void {
 }
 
 /** Whether Redis replies to PING within `withinMs`. A connection to a stopped process stays `ready`. */
-export async function redisAnswers(redis: RedisConnection, withinMs: number): Promise<boolean> {
+export async function redisResponds(redis: RedisConnection, withinMs: number): Promise<boolean> {
   return redis.status === 'ready' && (await settledWithin(withinMs, redis.ping())) !== undefined;
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CreateReply } from '@app/contracts';
-import { cutByBytes } from '@app/runtime';
+import { splitByBytes } from '@app/runtime';
 import { keyPrefix } from './queue-settings.js';
 import type { RedisConnection } from './redis.js';
 
@@ -61,7 +61,7 @@ export class ReplyPublisher {
   /** Sends replies to the waiting instance in messages of limited size. A lost message is not an error. */
   async publish(channel: string, replies: readonly CreateReply[]): Promise<void> {
     const texts = replies.map((reply) => JSON.stringify(reply));
-    const parts = cutByBytes(texts, (text) => Buffer.byteLength(text), MAX_MESSAGE_BYTES);
+    const parts = splitByBytes(texts, (text) => Buffer.byteLength(text), MAX_MESSAGE_BYTES);
     await Promise.allSettled(parts.map((part) => this.redis.publish(channel, `[${part.join(',')}]`)));
   }
 

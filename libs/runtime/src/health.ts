@@ -21,7 +21,7 @@ export const READINESS = Symbol('Readiness');
 export const OK = 'ok';
 
 /** A part that takes longer to respond counts as away. Kubernetes probes time out after 1 s by default. */
-export const ANSWER_WITHIN_MS = 700;
+export const CHECK_TIMEOUT_MS = 700;
 
 /** How long the result of a check is shared, so that frequent requests put no load on the databases. */
 const SHARED_FOR_MS = 1000;

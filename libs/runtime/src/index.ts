@@ -1,5 +1,5 @@
 export * from './config.js';
-export * from './cut-by-bytes.js';
+export * from './split-by-bytes.js';
 export * from './event-loop-turns.js';
 export * from './health.js';
 export * from './limiter.js';

@@ -23,9 +23,9 @@ function openTask(): { task: () => Promise<string>; end: () => void; hasBegun: (
   };
 }
 
-const inMs = (ms: number): { deadline: number; gone: Promise<void> } => ({
+const inMs = (ms: number): { deadline: number; cancelled: Promise<void> } => ({
   deadline: performance.now() + ms,
-  gone: NEVER,
+  cancelled: NEVER,
 });
 
 describe('Limiter', () => {
@@ -95,7 +95,7 @@ describe('Limiter', () => {
     const limiter = new Limiter(1);
     const [running, abandoned] = [openTask(), openTask()];
     const result = limiter.run(running.task, inMs(10_000));
-    expect(await limiter.run(abandoned.task, { ...inMs(10_000), gone: Promise.resolve() })).toBe(EXPIRED);
+    expect(await limiter.run(abandoned.task, { ...inMs(10_000), cancelled: Promise.resolve() })).toBe(EXPIRED);
     running.end();
     expect(await result).toBe('result');
     expect(abandoned.hasBegun()).toBe(false);

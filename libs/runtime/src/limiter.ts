@@ -3,7 +3,7 @@ export interface WaitLimits {
   /** In ms of `performance.now()`. */
   deadline: number;
   /** Resolves when the result is no longer wanted. */
-  gone?: Promise<unknown>;
+  cancelled?: Promise<unknown>;
   /** How much of the limit the task takes, 1 by default. A task that is larger than the limit runs alone. */
   weight?: number;
 }
@@ -33,7 +33,7 @@ export class Limiter {
   }
 
   /** Resolves to whether the turn came in time. */
-  private turn(weight: number, { deadline, gone }: WaitLimits): Promise<boolean> {
+  private turn(weight: number, { deadline, cancelled }: WaitLimits): Promise<boolean> {
     return new Promise((resolve) => {
       const start = (): void => {
         clearTimeout(timer);
@@ -45,7 +45,7 @@ export class Limiter {
         resolve(false);
       };
       const timer = setTimeout(expire, deadline - performance.now());
-      void gone?.then(expire);
+      void cancelled?.then(expire);
       this.waiting.set(start, weight);
     });
   }

@@ -1,5 +1,9 @@
-/** Resolves to the value of a promise, or to undefined if it rejects, `ms` pass, or `gone` resolves first. */
-export function settledWithin<T>(ms: number, promise: Promise<T>, gone?: Promise<unknown>): Promise<T | undefined> {
+/** Resolves to the value of a promise, or to undefined if it rejects, `ms` pass, or `cancelled` resolves first. */
+export function settledWithin<T>(
+  ms: number,
+  promise: Promise<T>,
+  cancelled?: Promise<unknown>,
+): Promise<T | undefined> {
   return new Promise((resolve) => {
     const end = (result: T | undefined): void => {
       clearTimeout(timer);
@@ -9,12 +13,16 @@ export function settledWithin<T>(ms: number, promise: Promise<T>, gone?: Promise
       end(undefined);
     };
     const timer = setTimeout(giveUp, Math.max(0, ms));
-    void gone?.then(giveUp);
+    void cancelled?.then(giveUp);
     promise.then(end, giveUp);
   });
 }
 
 /** Like {@link settledWithin}, but with a deadline in ms of `performance.now()`. */
-export function settledBy<T>(deadline: number, promise: Promise<T>, gone?: Promise<unknown>): Promise<T | undefined> {
-  return settledWithin(deadline - performance.now(), promise, gone);
+export function settledBy<T>(
+  deadline: number,
+  promise: Promise<T>,
+  cancelled?: Promise<unknown>,
+): Promise<T | undefined> {
+  return settledWithin(deadline - performance.now(), promise, cancelled);
 }

@@ -1,6 +1,6 @@
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import { ERRORS, type ErrorCode } from '@app/contracts';
-import { isDatabaseAway } from '@app/database';
+import { isDatabaseUnavailable } from '@app/database';
 import type { Logger } from '@app/runtime';
 import { sendError, type ApiRequest, type ApiResponse } from './api-message.js';
 import type { CallerAddress } from './caller-address.js';
@@ -32,7 +32,7 @@ export class ErrorFilter implements ExceptionFilter {
     if (isHttpError(error)) return ofStatus(error.statusCode, error.message);
     const { requestId } = request;
     const ip = this.callerAddress(request);
-    if (isDatabaseAway(error)) {
+    if (isDatabaseUnavailable(error)) {
       this.logger.warn({ requestId, ip, error: (error as Error).name }, 'MongoDB is away');
       return AWAY;
     }

@@ -56,7 +56,7 @@ describe('CreateItemGateway', () => {
         queueBy: performance.now() + 10_000,
         respondAsync: false,
         isSame: () => true,
-        gone: NEVER,
+        disconnected: NEVER,
         ...terms,
       },
     );
@@ -90,8 +90,8 @@ describe('CreateItemGateway', () => {
     const { promise, settle: respond } = deferred('queued');
     add.mockReturnValue(promise);
     void createMany(MAX_QUEUEING);
-    const { promise: gone, settle: disconnect } = deferred(undefined);
-    const left = create({ gone });
+    const { promise: disconnected, settle: disconnect } = deferred(undefined);
+    const left = create({ disconnected });
     await after(10);
     disconnect();
     expect(await left).toEqual(REFUSED);
@@ -114,8 +114,8 @@ describe('CreateItemGateway', () => {
   it('still queues a create if only one of the clients that share it disconnects', async () => {
     const { promise, settle: respond } = deferred(undefined);
     admit.mockReturnValue(promise);
-    const { promise: gone, settle: disconnect } = deferred(undefined);
-    const left = create({ gone });
+    const { promise: disconnected, settle: disconnect } = deferred(undefined);
+    const left = create({ disconnected });
     created = 0;
     void create();
     disconnect();

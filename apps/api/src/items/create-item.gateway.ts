@@ -19,7 +19,7 @@ export interface CreateTerms {
   /** Returns whether a stored request hash is that of this request, or undefined if only a later version can tell. */
   isSame: (requestHash: string) => boolean | undefined;
   /** Settles when the client has disconnected. */
-  gone: Promise<unknown>;
+  disconnected: Promise<unknown>;
 }
 
 /** The outcome of a create. */
@@ -68,7 +68,7 @@ export class CreateItemGateway {
     if (pending === undefined) return REFUSED;
     try {
       const queueing = pending.queueOnce(() => this.enqueue(pending, terms));
-      const ended = await settledBy(terms.queueBy, queueing, Promise.race([terms.gone, pending.outcome]));
+      const ended = await settledBy(terms.queueBy, queueing, Promise.race([terms.disconnected, pending.outcome]));
       if (ended !== undefined) return ended;
       return pending.isSent ? await this.waitFor(pending, terms) : REFUSED;
     } finally {
@@ -87,7 +87,7 @@ export class CreateItemGateway {
     if (isOutcome(earlier)) return earlier;
     // A client that does not wait for the item would never learn that the key was used with another body.
     if (earlier.kind === 'no redis' || (earlier.kind === 'no mongodb' && terms.respondAsync)) return REFUSED;
-    const limits = { deadline: terms.queueBy, gone: pending.outcome };
+    const limits = { deadline: terms.queueBy, cancelled: pending.outcome };
     const ended = await this.limiter.run(() => this.send(pending, terms, earlier), limits);
     return ended === EXPIRED ? REFUSED : ended;
   }
@@ -142,11 +142,11 @@ export class CreateItemGateway {
   }
 
   private async waitFor(pending: PendingCreate, terms: CreateTerms): Promise<GatewayOutcome> {
-    const { deadline, queueBy, respondAsync, isKeyed, isSame, gone } = terms;
-    const outcome = await settledBy(deadline, pending.outcome, gone);
+    const { deadline, queueBy, respondAsync, isKeyed, isSame, disconnected } = terms;
+    const outcome = await settledBy(deadline, pending.outcome, disconnected);
     if (outcome?.kind === 'created')
       return ifSame(isSame(outcome.requestHash), { kind: 'created', item: outcome.item, isReplay: false });
-    if (outcome === undefined && respondAsync) await settledBy(queueBy, pending.queued, gone);
+    if (outcome === undefined && respondAsync) await settledBy(queueBy, pending.queued, disconnected);
     const accepted: GatewayOutcome = respondAsync && pending.isQueued ? { kind: 'queued' } : UNKNOWN;
     if (!isKeyed) return outcome ?? accepted;
     // If two bodies race for one key, the first one that was queued wins.

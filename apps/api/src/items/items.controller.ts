@@ -37,7 +37,7 @@ export class ItemsController {
       arrivedAt,
       key: idempotencyKeyOf(headers['idempotency-key']),
       preferences: preferencesOf(headers['prefer']),
-      gone: whenClosed(response),
+      disconnected: whenClosed(response),
     });
     if (created.kind === 'queued') {
       response.setHeader('Preference-Applied', 'respond-async');

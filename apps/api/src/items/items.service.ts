@@ -50,7 +50,7 @@ export interface CreateCall {
   key: string | undefined;
   preferences: Preferences;
   /** Settles when the client has disconnected. */
-  gone: Promise<void>;
+  disconnected: Promise<void>;
 }
 
 /** A page, and the cursor of the next one if there is one. */
@@ -145,7 +145,7 @@ export class ItemsService {
         isKeyed: key !== undefined,
         size,
         isSame: (stored) => stored === hash || isSameRequest(stored, input),
-        gone: request.gone,
+        disconnected: request.disconnected,
         ...this.timesOf(request.arrivedAt, preferences),
       },
     );

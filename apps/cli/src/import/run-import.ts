@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isDatabaseAway } from '@app/database';
+import { isDatabaseUnavailable } from '@app/database';
 import { CommandError } from '../command.js';
 import type { Loader, Outcome } from './loader.js';
 import type { RejectedLine, SourceLine } from './source-line.js';
@@ -113,7 +113,7 @@ async function retryWhileAway<T>(attempt: () => Promise<T>): Promise<T> {
     try {
       return await attempt();
     } catch (error) {
-      if (!isDatabaseAway(error)) throw error;
+      if (!isDatabaseUnavailable(error)) throw error;
       if (performance.now() > end)
         throw new CommandError('MongoDB went away; run the same command again once it is back');
       await delay(RETRY_MS);

@@ -1,4 +1,4 @@
-import { isDatabaseAway, type Database } from '@app/database';
+import { isDatabaseUnavailable, type Database } from '@app/database';
 import { CREATE_QUEUE, JobWorker, type JobOutcome, type RedisConnection } from '@app/queue';
 import type { Logger, WorkerConfig } from '@app/runtime';
 import { UnknownVersionError, type CreateItemProcessor } from './create-item.processor.js';
@@ -55,9 +55,9 @@ export class CreateItemConsumer {
 
   private toOutcome(error: Error | undefined): JobOutcome {
     if (error instanceof UnknownVersionError) return { kind: 'delay', ms: UNKNOWN_VERSION_DELAY_MS };
-    if (isDatabaseAway(error)) {
+    if (isDatabaseUnavailable(error)) {
       // Nothing is wrong with the job.
-      this.worker.pauseWhile('MongoDB is away', () => this.database.answers(PING_WITHIN_MS));
+      this.worker.pauseUntil('MongoDB is away', () => this.database.responds(PING_WITHIN_MS));
       return { kind: 'wait' };
     }
     this.doneAt = performance.now();
@@ -67,7 +67,7 @@ export class CreateItemConsumer {
   private async checkProgress(onDead: () => void): Promise<void> {
     const waiting = await this.worker.countWaiting().catch(() => 0);
     if (waiting === 0 || this.worker.idleReason !== undefined) this.doneAt = performance.now();
-    if (performance.now() - this.doneAt < DEAD_AFTER_MS || !(await this.database.answers(WATCH_EVERY_MS))) return;
+    if (performance.now() - this.doneAt < DEAD_AFTER_MS || !(await this.database.responds(WATCH_EVERY_MS))) return;
     this.logger.fatal('jobs wait and none is done: exiting to be started again');
     onDead();
   }

@@ -1,6 +1,6 @@
 import { ITEM_FIELDS, type FieldKind, type ItemField } from '@app/contracts';
 import { mongo } from 'mongoose';
-import { BSON, eachElement, NotPlain, NULL, numberAt, timeAt, writeValue } from './bson-json.js';
+import { BSON, eachElement, UnexpectedBson, NULL, numberAt, timeAt, writeValue } from './bson-json.js';
 import { JsonWriter } from './json-writer.js';
 import { MalformedItem, toItemWithoutUrl } from './plain-item.js';
 import { storedName } from './projection.js';
@@ -118,16 +118,16 @@ function writeItem(writer: JsonWriter, item: RawItem, view: ItemView): void {
   const begin = writer.position;
   try {
     writePlainItem(writer, asBuffer(item), view);
-    if (!writer.isUtf8Since(begin)) throw new NotPlain();
+    if (!writer.isUtf8Since(begin)) throw new UnexpectedBson();
   } catch (error) {
-    if (!(error instanceof NotPlain)) throw error;
+    if (!(error instanceof UnexpectedBson)) throw error;
     writer.rewind(begin);
     const { path, ...fields } = toItemWithoutUrl(mongo.BSON.deserialize(item, ANY_TEXT), view.now);
     writer.bytes(Buffer.from(JSON.stringify({ ...fields, path, url: view.siteUrl + path })));
   }
 }
 
-/** @throws {@link NotPlain} if a field is missing, has a type that the service does not write, or a boost has lapsed */
+/** @throws {@link UnexpectedBson} if a field is missing, has a type that the service does not write, or a boost has lapsed */
 function writePlainItem(writer: JsonWriter, source: Buffer, { now, siteUrl }: ItemView): void {
   const seen = new Uint8Array(FIELDS.length);
   let expected = 0;
@@ -138,7 +138,7 @@ function writePlainItem(writer: JsonWriter, source: Buffer, { now, siteUrl }: It
     const field = fieldAt(source, nameStart, nameEnd, expected);
     if (field === undefined) return;
     expected = field.index + 1;
-    if ((field.types & (1 << type)) === 0) throw new NotPlain();
+    if ((field.types & (1 << type)) === 0) throw new UnexpectedBson();
     seen[field.index] = 1;
     writer.bytes(field.key);
     if (type !== BSON.null) requireAllowed(field, source, type, at);
@@ -155,7 +155,7 @@ function writePlainItem(writer: JsonWriter, source: Buffer, { now, siteUrl }: It
     writer.bytes(NULL);
     writer.byte(COMMA);
   }
-  if (seen.includes(0) || (boost.isActive && boost.expiresAt <= now.getTime())) throw new NotPlain();
+  if (seen.includes(0) || (boost.isActive && boost.expiresAt <= now.getTime())) throw new UnexpectedBson();
   writer.bytes(URL_KEY);
   writer.bytes(Buffer.from(JSON.stringify(siteUrl + path)));
   writer.byte(CLOSE);
@@ -177,15 +177,15 @@ function isAt(source: Buffer, start: number, end: number, name: Buffer): boolean
   return true;
 }
 
-/** @throws {@link NotPlain} if the value has the right BSON type but is not allowed in the field */
+/** @throws {@link UnexpectedBson} if the value has the right BSON type but is not allowed in the field */
 function requireAllowed({ kind, values, minimum = -Infinity }: Field, source: Buffer, type: number, at: number): void {
   if (kind === 'number' || kind === 'integer') {
     const value = numberAt(source, type, at);
     const isAllowed = kind === 'integer' ? Number.isSafeInteger(value) : Number.isFinite(value);
-    if (!isAllowed || value < minimum) throw new NotPlain();
+    if (!isAllowed || value < minimum) throw new UnexpectedBson();
   }
   if (kind === 'strings') requireTexts(source, at);
-  if (values?.includes(stringAt(source, at)) === false) throw new NotPlain();
+  if (values?.includes(stringAt(source, at)) === false) throw new UnexpectedBson();
 }
 
 function stringAt(source: Buffer, at: number): string {
@@ -194,6 +194,6 @@ function stringAt(source: Buffer, at: number): string {
 
 function requireTexts(source: Buffer, start: number): void {
   eachElement(source, start, (type) => {
-    if (type !== string) throw new NotPlain();
+    if (type !== string) throw new UnexpectedBson();
   });
 }

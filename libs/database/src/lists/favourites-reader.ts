@@ -1,10 +1,10 @@
 import { mongo } from 'mongoose';
-import type { Database } from './database.js';
-import { idOf, type RawItem } from './item-json.js';
+import type { Database } from '../database.js';
+import { idOf, type RawItem } from '../serialization/item-json.js';
 import type { FavouritePosition } from './list-cursor.js';
-import { matching, type ItemFilter } from './list-query.js';
-import type { Page, Window } from './list-reader.js';
-import { RAW_ITEMS } from './projection.js';
+import { conditionsOf, type ItemFilter } from './list-query.js';
+import type { Page, PageRange } from './list-reader.js';
+import { RAW_ITEMS } from '../serialization/projection.js';
 
 /** Only this many of a user's newest favourites count, including those of hidden and deleted items. */
 const MAX_FAVOURITES = 5000;
@@ -35,12 +35,12 @@ export class FavouritesReader {
   async findPage(
     userId: string,
     filter: ItemFilter,
-    window: Window<FavouritePosition>,
+    range: PageRange<FavouritePosition>,
     deadline: number,
   ): Promise<Page<FavouritePosition>> {
-    const { limit } = window;
-    const skip = 'skip' in window ? window.skip : 0;
-    let after = 'after' in window ? window.after : undefined;
+    const { limit } = range;
+    const skip = 'skip' in range ? range.skip : 0;
+    let after = 'after' in range ? range.after : undefined;
     let room = MAX_FAVOURITES - (after === undefined ? 0 : await this.countUpTo(userId, after, deadline));
     const found = new Map<string, Favourite>();
     for (let size = skip + limit + 1; room > 0 && found.size <= skip + limit; size = CHUNK) {
@@ -113,7 +113,7 @@ export class FavouritesReader {
   ): Promise<Favourite[]> {
     if (positions.length === 0) return [];
     const { collection } = this.database.models.items;
-    const query = { ...matching(filter), _id: { $in: positions.map(({ itemId }) => itemId) } };
+    const query = { ...conditionsOf(filter), _id: { $in: positions.map(({ itemId }) => itemId) } };
     const found = await this.database.readAll(deadline, (limits) =>
       collection.find<RawItem>(query, { ...options, hint: { _id: 1 }, batchSize: positions.length + 1, ...limits }),
     );

@@ -3,7 +3,7 @@
  *
  * @param sizeOf returns the bytes of an element
  */
-export function cutByBytes<T>(elements: readonly T[], sizeOf: (element: T) => number, maxBytes: number): T[][] {
+export function splitByBytes<T>(elements: readonly T[], sizeOf: (element: T) => number, maxBytes: number): T[][] {
   const parts: T[][] = [];
   let room = 0;
   for (const element of elements) {

@@ -1,12 +1,12 @@
-import { inListOrder, isListed, record } from '../../../test/support/items.js';
-import { profile, type ProfiledQuery } from '../../../test/support/profile.js';
-import { freshEnvironment, openDatabase } from '../../../test/support/service.js';
-import type { Database } from './database.js';
-import { idOf } from './item-json.js';
-import type { ItemRecord } from './item-record.js';
-import { ItemRepository } from './item-repository.js';
+import { inListOrder, isListed, record } from '../../../../test/support/items.js';
+import { profile, type ProfiledQuery } from '../../../../test/support/profile.js';
+import { freshEnvironment, openDatabase } from '../../../../test/support/service.js';
+import type { Database } from '../database.js';
+import { idOf } from '../serialization/item-json.js';
+import type { ItemRecord } from '../item-record.js';
+import { ItemRepository } from '../item-repository.js';
 import type { ItemFilter } from './list-query.js';
-import { SchemaRepository } from './schema-repository.js';
+import { SchemaRepository } from '../schema-repository.js';
 
 interface FoundPage {
   ids: string[] | undefined;

@@ -1,7 +1,7 @@
 import { ITEM_STATUSES, type ItemStatus } from '@app/contracts';
 import { type mongo } from 'mongoose';
-import type { ItemRecord } from './item-record.js';
-import { LIST_INDEXES, type LIST_ORDER } from './models.js';
+import type { ItemRecord } from '../item-record.js';
+import { LIST_INDEXES, type LIST_ORDER } from '../models.js';
 
 export type Filter = mongo.Filter<mongo.Document>;
 
@@ -66,7 +66,7 @@ export function listFilter(
 }
 
 /** Returns the filter of a list, for a query that finds its items in another way. */
-export function matching(filter: ItemFilter): Filter {
+export function conditionsOf(filter: ItemFilter): Filter {
   return listFilter(listsToReadFrom(filter)[0], filter);
 }
 
@@ -81,6 +81,6 @@ function rangesAfter({ isBoosted, boostScore, createdAt, publicId }: ListPositio
 }
 
 /** Returns a position that this one directly follows. */
-export function justBefore(position: ListPosition): ListPosition {
+export function positionBefore(position: ListPosition): ListPosition {
   return { ...position, publicId: position.publicId + 1 };
 }

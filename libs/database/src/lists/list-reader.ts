@@ -1,10 +1,10 @@
 import { mongo } from 'mongoose';
-import type { Database, QueryLimits } from './database.js';
-import { isIndexMissing } from './database-errors.js';
-import { furthestBack, type Place } from './furthest-back.js';
-import type { RawItem } from './item-json.js';
+import type { Database, QueryLimits } from '../database.js';
+import { isIndexMissing } from '../database-errors.js';
+import { lastInOrder, type OptionalPosition } from './last-in-order.js';
+import type { RawItem } from '../serialization/item-json.js';
 import {
-  justBefore,
+  positionBefore,
   listFilter,
   listsToReadFrom,
   POSITION_FIELDS,
@@ -13,13 +13,13 @@ import {
   type ItemFilter,
   type ListPosition,
 } from './list-query.js';
-import { TtlCache } from './ttl-cache.js';
-import { LIST_ORDER } from './models.js';
-import { toNumber } from './plain-item.js';
-import { RAW_ITEMS } from './projection.js';
+import { TtlCache } from '../ttl-cache.js';
+import { LIST_ORDER } from '../models.js';
+import { toNumber } from '../serialization/plain-item.js';
+import { RAW_ITEMS } from '../serialization/projection.js';
 
 /** Which part of a list is requested: after a number of items, or after a position. */
-export type Window<Position> = { limit: number } & ({ skip: number } | { after: Position });
+export type PageRange<Position> = { limit: number } & ({ skip: number } | { after: Position });
 
 /** A part of a list. It may contain documents that are not valid Items. */
 export interface Page<Position> {
@@ -37,22 +37,22 @@ const MAX_COUNTED = 10_000;
 const CACHE_OPTIONS = { forMs: 60_000, count: 10_000 };
 
 /** Returns whether a part of a list may be expensive: few items may meet several conditions, or many are skipped. */
-export function isExpensive(filter: ItemFilter, window: Window<ListPosition>): boolean {
-  return listsToReadFrom(filter).length > 1 || ('skip' in window && window.skip >= MANY_TO_SKIP);
+export function isExpensive(filter: ItemFilter, range: PageRange<ListPosition>): boolean {
+  return listsToReadFrom(filter).length > 1 || ('skip' in range && range.skip >= MANY_TO_SKIP);
 }
 
 /** Reads lists of items in the order of an index. Deadlines are in ms of `performance.now()`. */
 export class ListReader {
   private readonly counts = new TtlCache<string, number>(CACHE_OPTIONS);
-  private readonly places = new TtlCache<string, Place>(CACHE_OPTIONS);
+  private readonly positions = new TtlCache<string, OptionalPosition>(CACHE_OPTIONS);
 
   constructor(private readonly database: Database) {}
 
   /** Returns one part of the list. */
-  async findPage(filter: ItemFilter, window: Window<ListPosition>, deadline: number): Promise<Page<ListPosition>> {
+  async findPage(filter: ItemFilter, range: PageRange<ListPosition>, deadline: number): Promise<Page<ListPosition>> {
     const list = await this.shortest(listsToReadFrom(filter), deadline);
-    const { limit } = window;
-    const [after, skip] = 'after' in window ? [window.after, 0] : [undefined, window.skip];
+    const { limit } = range;
+    const [after, skip] = 'after' in range ? [range.after, 0] : [undefined, range.skip];
     const query = listFilter(list, filter, after);
     const read = (count: number): Promise<RawItem[]> =>
       this.find(list.hint, query, { ...RAW_ITEMS, skip, limit: count }, deadline);
@@ -71,8 +71,8 @@ export class ListReader {
     const least = Math.min(...counts);
     const shortest = lists.filter((_, index) => counts[index] === least);
     const isDecided = shortest.length === 1 || least < MAX_COUNTED;
-    const places = isDecided ? [] : await Promise.all(shortest.map((list) => this.lastCounted(list, deadline)));
-    return shortest[furthestBack(places)] ?? first;
+    const positions = isDecided ? [] : await Promise.all(shortest.map((list) => this.lastCounted(list, deadline)));
+    return shortest[lastInOrder(positions)] ?? first;
   }
 
   private async countOf(list: IndexedList, deadline: number): Promise<number> {
@@ -91,13 +91,13 @@ export class ListReader {
   }
 
   /** Returns the position of the last counted item, from keys alone. It is further back if the condition is rarer. */
-  private async lastCounted(list: IndexedList, deadline: number): Promise<Place> {
-    const remembered = this.places.get(nameOf(list));
+  private async lastCounted(list: IndexedList, deadline: number): Promise<OptionalPosition> {
+    const remembered = this.positions.get(nameOf(list));
     if (remembered !== undefined) return remembered;
     const options = { projection: POSITION_FIELDS, skip: MAX_COUNTED - 1, limit: 1 };
-    const [place] = await this.find<ListPosition>(list.hint, listFilter(list, {}), options, deadline);
-    if (place !== undefined) this.places.set(nameOf(list), place);
-    return place;
+    const [position] = await this.find<ListPosition>(list.hint, listFilter(list, {}), options, deadline);
+    if (position !== undefined) this.positions.set(nameOf(list), position);
+    return position;
   }
 
   /** Finds documents in list order. */
@@ -141,7 +141,7 @@ async function endOf(
   for (let count = 2 * items.length; ; count *= 2) {
     const found = await readFromStart(count);
     const [next] = positionsOf(found);
-    if (next !== undefined) return justBefore(next);
+    if (next !== undefined) return positionBefore(next);
     if (found.length < count) return undefined;
   }
 }

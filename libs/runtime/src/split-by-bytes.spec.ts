@@ -1,10 +1,10 @@
-import { cutByBytes } from './cut-by-bytes.js';
+import { splitByBytes } from './split-by-bytes.js';
 
 const bytes = (size: number): number => size;
 
-describe('cutByBytes', () => {
+describe('splitByBytes', () => {
   it('keeps the order and fills each part up to the limit', () => {
-    expect(cutByBytes([3, 3, 4, 1, 9, 1, 1], bytes, 10)).toEqual([
+    expect(splitByBytes([3, 3, 4, 1, 9, 1, 1], bytes, 10)).toEqual([
       [3, 3, 4],
       [1, 9],
       [1, 1],
@@ -12,10 +12,10 @@ describe('cutByBytes', () => {
   });
 
   it('puts an element that is larger than the limit into a part of its own', () => {
-    expect(cutByBytes([1, 50, 1], bytes, 10)).toEqual([[1], [50], [1]]);
+    expect(splitByBytes([1, 50, 1], bytes, 10)).toEqual([[1], [50], [1]]);
   });
 
   it('returns no parts for an empty list', () => {
-    expect(cutByBytes([], bytes, 10)).toEqual([]);
+    expect(splitByBytes([], bytes, 10)).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ItemIdSchema } from '@app/contracts';
 import type { mongo } from 'mongoose';
 import type { ListPosition } from './list-query.js';
-import { mongoId } from './mongo-id.js';
+import { mongoId } from '../mongo-id.js';
 
 /** An item's position among a user's favourites. */
 export interface FavouritePosition {

@@ -1,7 +1,7 @@
 import { ITEM_FIELDS, ItemSchema } from '@app/contracts';
 import { mongo } from 'mongoose';
 import { itemJson, itemsJson } from './item-json.js';
-import type { StoredItem } from './item-record.js';
+import type { StoredItem } from '../item-record.js';
 import { type MalformedItem, toItemWithoutUrl } from './plain-item.js';
 
 const NOW = new Date('2026-11-21T12:00:00.000Z');

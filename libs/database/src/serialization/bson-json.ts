@@ -15,7 +15,7 @@ export const BSON = {
 } as const;
 
 /** A value is missing or has no single JSON form, so the caller has to convert the document in another way. */
-export class NotPlain extends Error {}
+export class UnexpectedBson extends Error {}
 
 const TRUE = Buffer.from('true');
 const FALSE = Buffer.from('false');
@@ -31,7 +31,7 @@ const BRACES = { [BSON.document]: [0x7b, 0x7d], [BSON.array]: [0x5b, 0x5d] } as 
  * Calls `visit` for each element of a document with its type, where its name starts and ends, and where its value
  * starts.
  *
- * @throws {@link NotPlain} if the type of a value is not one of {@link BSON}
+ * @throws {@link UnexpectedBson} if the type of a value is not one of {@link BSON}
  */
 export function eachElement(
   source: Buffer,
@@ -51,7 +51,7 @@ export function eachElement(
   }
 }
 
-/** @throws {@link NotPlain} */
+/** @throws {@link UnexpectedBson} */
 export function writeValue(writer: JsonWriter, source: Buffer, type: number, at: number): void {
   switch (type) {
     case BSON.string:
@@ -81,23 +81,23 @@ export function writeValue(writer: JsonWriter, source: Buffer, type: number, at:
   }
 }
 
-/** @throws {@link NotPlain} */
+/** @throws {@link UnexpectedBson} */
 export function numberAt(source: Buffer, type: number, at: number): number {
   if (type === BSON.int32) return source.readInt32LE(at);
   return type === BSON.double ? source.readDoubleLE(at) : safeInteger(source, at);
 }
 
-/** @throws {@link NotPlain} outside the years 0 to 9999 */
+/** @throws {@link UnexpectedBson} outside the years 0 to 9999 */
 export function timeAt(source: Buffer, at: number): number {
   const time = safeInteger(source, at);
-  if (time < FIRST_TIME || time > LAST_TIME) throw new NotPlain();
+  if (time < FIRST_TIME || time > LAST_TIME) throw new UnexpectedBson();
   return time;
 }
 
-/** @throws {@link NotPlain} if a JavaScript number cannot hold the value exactly */
+/** @throws {@link UnexpectedBson} if a JavaScript number cannot hold the value exactly */
 function safeInteger(source: Buffer, at: number): number {
   const value = Number(source.readBigInt64LE(at));
-  if (!Number.isSafeInteger(value)) throw new NotPlain();
+  if (!Number.isSafeInteger(value)) throw new UnexpectedBson();
   return value;
 }
 
@@ -137,6 +137,6 @@ function sizeOf(source: Buffer, type: number, at: number): number {
     case BSON.int64:
       return 8;
     default:
-      throw new NotPlain();
+      throw new UnexpectedBson();
   }
 }
