@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { StepError } from '../steps.mjs';
+import { StepError } from '../../tools/steps.mjs';
 
 const POLL_INTERVAL_MS = 500;
 

@@ -1,18 +1,18 @@
 // `npm run test:fuzz`: schemathesis sends the service requests that its OpenAPI document allows, and others that it
 // does not. `--short` sends a few hundred, always the same. Further arguments are passed to `schemathesis run`, such as
 // `--seed 5`.
-import './node-version.mjs';
+import '../../tools/node-version.mjs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildIfNeeded } from './checkout/build.mjs';
-import { installIfNeeded } from './checkout/install.mjs';
-import { ROOT } from './checkout/root.mjs';
-import { runMongodb, runRedis } from './embedded/start-databases.mjs';
-import { installSchemathesis } from './fuzz/schemathesis.mjs';
-import { launch } from './processes/launcher.mjs';
-import { anyFreePort } from './processes/ports.mjs';
-import { runCli, startService } from './start/services.mjs';
-import { Steps } from './steps.mjs';
+import { buildIfNeeded } from '../../tools/checkout/build.mjs';
+import { installIfNeeded } from '../../tools/checkout/install.mjs';
+import { ROOT } from '../../tools/checkout/root.mjs';
+import { runMongodb, runRedis } from '../../tools/embedded/start-databases.mjs';
+import { installSchemathesis } from './schemathesis.mjs';
+import { launch } from '../../tools/processes/launcher.mjs';
+import { anyFreePort } from '../../tools/processes/ports.mjs';
+import { runCli, startService } from '../../tools/start/services.mjs';
+import { Steps } from '../../tools/steps.mjs';
 
 const INTERRUPTED = 130;
 /** Cases of each kind per operation: 4,000 to 6,000 requests in all, or about 500 with `--short`. */
@@ -56,7 +56,7 @@ async function startEverything(launcher) {
 }
 
 async function fuzz(launcher, { command, env }, base) {
-  const config = join(ROOT, 'tools', 'fuzz', 'schemathesis.toml');
+  const config = join(ROOT, 'test', 'fuzz', 'schemathesis.toml');
   const terminal = { stdin: 'inherit', stdout: 'inherit', stderr: 'inherit' };
   const [program, ...before] = command;
   const run = ['--config-file', config, 'run', `${base}/openapi.json`, '--continue-on-failure', ...args];

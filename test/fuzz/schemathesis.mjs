@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { ROOT } from '../checkout/root.mjs';
-import { cacheFolder } from '../embedded/cache-folder.mjs';
-import { StepError } from '../steps.mjs';
+import { ROOT } from '../../tools/checkout/root.mjs';
+import { cacheFolder } from '../../tools/embedded/cache-folder.mjs';
+import { StepError } from '../../tools/steps.mjs';
 
-const HERE = join(ROOT, 'tools', 'fuzz');
+const HERE = join(ROOT, 'test', 'fuzz');
 const REQUIREMENTS = join(HERE, 'requirements.txt');
 
 /**

@@ -1,4 +1,4 @@
-import { StepError } from '../steps.mjs';
+import { StepError } from '../../tools/steps.mjs';
 
 const PAGE_SIZE = 100;
 /** Longer than the API waits for a create. */

@@ -1,4 +1,4 @@
-import { Steps } from '../steps.mjs';
+import { Steps } from '../../tools/steps.mjs';
 
 /** Thrown after a check that all later ones depend on has failed. The failure itself has been printed. */
 export const NOTHING_TO_STAND_ON = new Error('a required check failed');

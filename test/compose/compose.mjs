@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { ROOT } from '../checkout/root.mjs';
-import { StepError } from '../steps.mjs';
+import { ROOT } from '../../tools/checkout/root.mjs';
+import { StepError } from '../../tools/steps.mjs';
 import { containersOfJson, containersOfTable } from './containers.mjs';
 
 const COMMANDS = [['docker', 'compose'], ['docker-compose']];

@@ -1,10 +1,10 @@
 // Tests docker-compose.yml with real containers, alongside whatever else runs on this machine, and then removes them.
-import { Compose } from './compose-trial/compose.mjs';
-import { Items } from './compose-trial/items.mjs';
-import { scenario } from './compose-trial/scenario.mjs';
-import { NOTHING_TO_STAND_ON, Tally } from './compose-trial/tally.mjs';
-import { anyFreePort } from './processes/ports.mjs';
-import { StepError } from './steps.mjs';
+import { Compose } from './compose.mjs';
+import { Items } from './items.mjs';
+import { scenario } from './scenario.mjs';
+import { NOTHING_TO_STAND_ON, Tally } from './tally.mjs';
+import { anyFreePort } from '../../tools/processes/ports.mjs';
+import { StepError } from '../../tools/steps.mjs';
 
 /** A fixed name, so that a trial removes what a killed one has left. */
 const PROJECT = 'item-listing-trial';
