@@ -1,0 +1,117 @@
+import {
+  type CanActivate,
+  ConflictException,
+  Controller,
+  type ExecutionContext,
+  Get,
+  HttpException,
+  Injectable,
+  Module,
+  Res,
+  UnauthorizedException,
+  UseGuards,
+} from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
+import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
+import type { Request, Response } from 'express';
+import type { ApiClient } from './support/api-client.js';
+import { closeApplications, get, start } from './support/nest-application.js';
+
+@Injectable()
+class DenyAll implements CanActivate {
+  canActivate(): boolean {
+    return false;
+  }
+}
+
+@Injectable()
+class AuthGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const request = context.switchToHttp().getRequest<Request>();
+    if (request.headers.authorization === undefined) throw new UnauthorizedException();
+    return true;
+  }
+}
+
+@Controller('cats')
+class CatsController {
+  @Get()
+  findAll(): object {
+    return {};
+  }
+
+  @Get('guarded')
+  @UseGuards(AuthGuard)
+  guarded(): object {
+    return { ok: true };
+  }
+
+  @Get('denied')
+  @UseGuards(DenyAll)
+  denied(): object {
+    return { ok: true };
+  }
+
+  @Get('conflict')
+  conflict(): never {
+    throw new ConflictException('This cat is taken');
+  }
+
+  @Get('legal')
+  legal(): never {
+    throw new HttpException('Not in your country', 451);
+  }
+
+  @Get('partial')
+  partial(@Res() response: Response): void {
+    response.write('half of');
+    throw new Error('broken');
+  }
+}
+
+@Module({ controllers: [CatsController] })
+class CatsModule {}
+
+@Module({
+  imports: [ThrottlerModule.forRoot([{ ttl: 60_000, limit: 2 }])],
+  controllers: [CatsController],
+  providers: [{ provide: APP_GUARD, useClass: ThrottlerGuard }],
+})
+class ThrottledModule {}
+
+afterAll(closeApplications);
+
+describe.each(['on', 'off'])('A Nest application that uses ApiAdapter (fast lane %s)', (lane) => {
+  const env = { FAST_LANE: lane };
+  let client: ApiClient;
+  beforeAll(async () => {
+    ({ client } = await start(CatsModule, undefined, env));
+  });
+
+  it('sends the exceptions of Nest with their status and the error body that all errors share', async () => {
+    const expected = [
+      ['/cats/guarded', 401, 'UNAUTHORIZED', 'Unauthorized'],
+      ['/cats/denied', 403, 'FORBIDDEN', 'Forbidden resource'],
+      ['/cats/conflict', 409, 'CONFLICT', 'This cat is taken'],
+      ['/nothing', 404, 'NOT_FOUND', 'No such path'],
+    ] as const;
+    for (const [path, status, code, message] of expected) {
+      const response = await get(client, path);
+      expect(response.status).toBe(status);
+      expect(await response.json()).toEqual({ defined: false, code, status, message });
+    }
+    expect((await get(client, '/cats/legal')).status).toBe(451);
+    expect((await get(client, '/cats/guarded', { Authorization: 'Bearer x' })).status).toBe(200);
+  });
+
+  it('closes the connection if a handler fails in the middle of its response', async () => {
+    await expect(get(client, '/cats/partial').then((response) => response.text())).rejects.toThrow();
+  });
+
+  it('limits requests with the ThrottlerGuard', async () => {
+    const { client: throttled } = await start(ThrottledModule, undefined, env);
+    const statuses = [];
+    for (let n = 0; n < 3; n++) statuses.push((await get(throttled, '/cats')).status);
+    expect(statuses).toEqual([200, 200, 429]);
+  });
+});

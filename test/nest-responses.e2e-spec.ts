@@ -1,0 +1,126 @@
+import {
+  type CallHandler,
+  Controller,
+  type ExecutionContext,
+  Get,
+  Header,
+  HttpCode,
+  Injectable,
+  Module,
+  type NestInterceptor,
+  Post,
+  Redirect,
+  Req,
+  Res,
+  StreamableFile,
+  UseInterceptors,
+} from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { map, type Observable } from 'rxjs';
+import type { ApiClient } from './support/api-client.js';
+import { closeApplications, get, send, start } from './support/nest-application.js';
+
+@Injectable()
+class TransformInterceptor implements NestInterceptor {
+  intercept(_context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    return next.handle().pipe(map((data: unknown) => ({ data })));
+  }
+}
+
+@Controller('cats')
+class CatsController {
+  @Get('text')
+  text(): string {
+    return 'This action returns all cats';
+  }
+
+  @Get('file')
+  file(): StreamableFile {
+    return new StreamableFile(Buffer.from('meow'), { type: 'text/plain' });
+  }
+
+  @Get('express')
+  express(@Req() request: Request, @Res() response: Response): void {
+    response.status(418).json({ ip: request.ip });
+  }
+
+  @Get('docs')
+  @Redirect('https://docs.nestjs.com', 302)
+  docs(): void {
+    return;
+  }
+
+  @Post()
+  @HttpCode(204)
+  @Header('Cache-Control', 'no-cache')
+  create(): void {
+    return;
+  }
+
+  @Get('header')
+  @Header('Cache-Control', 'max-age=60')
+  header(): object {
+    return {};
+  }
+
+  @Get('head')
+  writesHead(@Res() response: Response): void {
+    response.setHeader('X-Other', '1');
+    response.writeHead(200, { 'Cache-Control': 'max-age=1' }).end();
+  }
+
+  @Get('typed')
+  @Header('Content-Type', 'application/hal+json')
+  typed(): object {
+    return { typed: true };
+  }
+
+  @Get('intercepted')
+  @UseInterceptors(TransformInterceptor)
+  intercepted(): object {
+    return { id: 1 };
+  }
+}
+
+@Module({ controllers: [CatsController] })
+class CatsModule {}
+
+afterAll(closeApplications);
+
+describe.each(['on', 'off'])('A Nest application that uses ApiAdapter (fast lane %s)', (lane) => {
+  const env = { FAST_LANE: lane };
+  let client: ApiClient;
+  beforeAll(async () => {
+    ({ client } = await start(CatsModule, undefined, env));
+  });
+
+  it('sends strings, files and responses written with the methods of Express', async () => {
+    const text = await get(client, '/cats/text');
+    expect(text.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(await text.text()).toBe('This action returns all cats');
+    const file = await get(client, '/cats/file');
+    expect(file.headers.get('content-type')).toBe('text/plain');
+    expect(await file.text()).toBe('meow');
+    const teapot = await get(client, '/cats/express');
+    expect([teapot.status, await teapot.json()]).toEqual([418, { ip: '127.0.0.1' }]);
+  });
+
+  it('obeys @HttpCode, @Header and @Redirect', async () => {
+    const created = await send(client, 'POST', '/cats', {});
+    expect([created.status, created.headers.get('cache-control')]).toEqual([204, 'no-cache']);
+    expect((await get(client, '/cats/header')).headers.get('cache-control')).toBe('max-age=60');
+    const redirect = await get(client, '/cats/docs');
+    expect([redirect.status, redirect.headers.get('location')]).toEqual([302, 'https://docs.nestjs.com']);
+  });
+
+  it('sends each header that a handler sets once', async () => {
+    expect((await get(client, '/cats/head')).headers.get('cache-control')).toBe('max-age=1');
+    const typed = await get(client, '/cats/typed');
+    expect(typed.headers.get('content-type')).toMatch(/^application\/hal\+json/);
+    expect(await typed.json()).toEqual({ typed: true });
+  });
+
+  it('calls interceptors', async () => {
+    expect(await (await get(client, '/cats/intercepted')).json()).toEqual({ data: { id: 1 } });
+  });
+});

@@ -1,0 +1,49 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Module, type INestApplication } from '@nestjs/common';
+import { APP_FILTER, NestFactory } from '@nestjs/core';
+import { createLogger, loadApiConfig } from '@app/runtime';
+import { ApiAdapter } from '../../apps/api/src/http/api.adapter.js';
+import { ErrorFilter } from '../../apps/api/src/http/error.filter.js';
+import { ApiClient } from './api-client.js';
+import { freshEnvironment } from './service.js';
+
+const running: INestApplication[] = [];
+
+/** Starts a Nest application on the API's adapter, with its error filter. */
+export async function start(
+  module: object,
+  configure: (app: INestApplication) => unknown = () => undefined,
+  env = {},
+): Promise<{ client: ApiClient }> {
+  const config = loadApiConfig(freshEnvironment(env));
+  const errors = new ErrorFilter(createLogger('test', 'silent'), () => '');
+  @Module({ imports: [module as never], providers: [{ provide: APP_FILTER, useValue: errors }] })
+  class TestModule {}
+  const adapter = new ApiAdapter(config, errors);
+  const app = await NestFactory.create(TestModule, adapter, { bodyParser: false, logger: false });
+  running.push(app);
+  await configure(app);
+  await app.listen(0, '127.0.0.1');
+  const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
+  return { client: new ApiClient(`http://127.0.0.1:${String(port)}`) };
+}
+
+/** Closes the applications that a test file has started. */
+export async function closeApplications(): Promise<void> {
+  await Promise.all(running.splice(0).map((app) => app.close()));
+}
+
+/** Sends a GET request. Does not follow redirects. */
+export function get(client: ApiClient, path: string, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(`${client.base}${path}`, { headers, redirect: 'manual' });
+}
+
+/** Sends a body as JSON. */
+export function send(client: ApiClient, method: string, path: string, body: unknown): Promise<Response> {
+  return fetch(`${client.base}${path}`, {
+    method,
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+}
