@@ -44,6 +44,18 @@ class CatsController {
     response.status(418).json({ ip: request.ip });
   }
 
+  @Get('request')
+  request(@Req() request: Request, @Res({ passthrough: true }) response: Response): object {
+    response.locals['seen'] = true;
+    const { originalUrl, baseUrl, params } = request;
+    return { originalUrl, baseUrl, params, locals: response.locals };
+  }
+
+  @Get('missing-file')
+  missingFile(@Res() response: Response): void {
+    response.sendFile('/no/such/file');
+  }
+
   @Get('docs')
   @Redirect('https://docs.nestjs.com', 302)
   docs(): void {
@@ -103,6 +115,16 @@ describe.each(['on', 'off'])('A Nest application that uses ApiAdapter (fast lane
     expect(await file.text()).toBe('meow');
     const teapot = await get(client, '/cats/express');
     expect([teapot.status, await teapot.json()]).toEqual([418, { ip: '127.0.0.1' }]);
+  });
+
+  it('sets the properties of requests and responses that Express sets', async () => {
+    expect(await (await get(client, '/cats/request?a=1')).json()).toEqual({
+      originalUrl: '/cats/request?a=1',
+      baseUrl: '',
+      params: {},
+      locals: { seen: true },
+    });
+    expect((await get(client, '/cats/missing-file')).status).toBe(404);
   });
 
   it('obeys @HttpCode, @Header and @Redirect', async () => {
