@@ -3,14 +3,19 @@ import type { Server } from 'node:http';
 import { createBullBoard } from '@bull-board/api';
 import { ExpressAdapter as BoardAdapter } from '@bull-board/express';
 import {
+  type ArgumentsHost,
   Body,
+  Catch,
   Controller,
+  type ExceptionFilter,
   Get,
+  type INestApplication,
   type MiddlewareConsumer,
   Module,
   type NestModule,
   Post,
   RequestMethod,
+  UseFilters,
 } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import type { Express, NextFunction, Request, Response } from 'express';
@@ -18,6 +23,17 @@ import type { ApiAdapter } from '../apps/api/src/http/api.adapter.js';
 import { closeApplications, get, send, start } from './support/nest-application.js';
 
 const storage = new AsyncLocalStorage<string>();
+
+@Catch()
+class StoreFilter implements ExceptionFilter {
+  static readonly finishedIn: (string | undefined)[] = [];
+
+  catch(_error: unknown, host: ArgumentsHost): void {
+    const response = host.switchToHttp().getResponse<Response>();
+    response.on('finish', () => StoreFilter.finishedIn.push(storage.getStore()));
+    response.status(500).json({ store: storage.getStore() ?? null });
+  }
+}
 
 @Controller('cats')
 class CatsController {
@@ -50,6 +66,12 @@ class CatsController {
   storeOfPost(): object {
     return { store: storage.getStore() ?? null };
   }
+
+  @Post('failing')
+  @UseFilters(StoreFilter)
+  async failing(): Promise<void> {
+    await Promise.reject(new Error('failed'));
+  }
 }
 
 @Module({ controllers: [CatsController] })
@@ -65,6 +87,13 @@ class LoggedCatsModule implements NestModule {
       })
       .forRoutes('cats/store');
   }
+}
+
+/** Sets the async context of each request at its earliest, as tracing does. */
+function enterOnRequest(app: INestApplication): void {
+  (app.getHttpServer() as Server).prependListener('request', () => {
+    storage.enterWith('server');
+  });
 }
 
 afterAll(closeApplications);
@@ -83,17 +112,17 @@ describe.each(['on', 'off'])('A Nest application that uses ApiAdapter (fast lane
   });
 
   it('keeps the async context of the server up to the handler', async () => {
-    const { client: stored } = await start(
-      CatsModule,
-      (app) =>
-        (app.getHttpServer() as Server).prependListener('request', () => {
-          storage.enterWith('server');
-        }),
-      env,
-    );
+    const { client: stored } = await start(CatsModule, enterOnRequest, env);
     expect(await (await send(stored, 'POST', '/cats/store', { a: 'x'.repeat(100_000) })).json()).toEqual({
       store: 'server',
     });
+  });
+
+  it('keeps the async context of the server in filters, and until the response is sent', async () => {
+    const { client: stored } = await start(CatsModule, enterOnRequest, env);
+    const failed = await send(stored, 'POST', '/cats/failing', { a: 'x'.repeat(100_000) });
+    expect([failed.status, await failed.json()]).toEqual([500, { store: 'server' }]);
+    expect(StoreFilter.finishedIn.pop()).toBe('server');
   });
 
   it('runs global middleware, app.use with a path, and body parsers', async () => {
