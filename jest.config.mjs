@@ -19,7 +19,10 @@ export default {
   // Tests wait for databases and timers more than they compute: one less than the cores, jest's default, leaves them idle.
   maxWorkers: 2,
   projects: [
-    project('unit', ['<rootDir>/{apps,libs}/**/*.spec.ts']),
+    project('unit', ['<rootDir>/{apps,libs}/**/*.spec.ts'], {
+      // Watch mode would otherwise also crawl and watch node_modules, which delays its first result by seconds.
+      roots: ['<rootDir>/apps', '<rootDir>/libs'],
+    }),
     project('integration', ['<rootDir>/{apps,libs}/**/*.int-spec.ts']),
     project('system', ['<rootDir>/test/**/*.e2e-spec.{ts,mts}']),
     project('abuse', ['<rootDir>/test/**/*.abuse-spec.ts']),
