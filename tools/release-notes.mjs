@@ -14,7 +14,7 @@ if (version !== manifest.version) fail(`The tag is ${tag || 'missing'}, but pack
 else if (!notes) fail(`CHANGELOG.md has no text under "## ${version}"`);
 else console.log(notes);
 
-/** Returns the text below `## 1.2.3` or `## [1.2.3]`, with or without a date behind, or undefined. */
+/** Returns the text below `## 1.2.3` or `## [1.2.3]`, with or without a date after the version, or undefined. */
 function sectionOf(changelog, wanted) {
   const sections = changelog.split(/^## /m).slice(1);
   const section = sections.find((text) => /^\[?([^\]\s]+)/.exec(text)?.[1] === wanted);
