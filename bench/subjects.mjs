@@ -1,11 +1,14 @@
 import { deepStrictEqual, strictEqual } from 'node:assert';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { ROOT } from '../tools/checkout/root.mjs';
 import { anyFreePort } from '../tools/processes/ports.mjs';
 import { runCli, startService } from '../tools/start/services.mjs';
 import { exampleBody, REFERENCES } from './load/requests.mjs';
 import { compilePeers, startPeer } from './peers.mjs';
 
-const FIELDS = 35;
+const { required } = JSON.parse(readFileSync(join(ROOT, 'openapi.json'), 'utf8')).components.schemas.Item;
+const FIELDS = required.sort();
 const CREATED = /^road-bike-the-first-one-\d+$/;
 
 /**
@@ -128,7 +131,7 @@ async function insertReferences(db) {
 /** Creates the first item and checks it: a benchmark of a broken subject would be worthless. */
 async function createFirst(port, name) {
   const item = await call(port, 'create', exampleBody());
-  strictEqual(Object.keys(item).length, FIELDS, `${name} returns other fields`);
+  deepStrictEqual(Object.keys(item).sort(), FIELDS, `${name} returns other fields`);
   strictEqual(CREATED.test(item.slug), true, `${name} has the slug ${item.slug}`);
   // The tutorial peer has no reads, because no figure needs them.
   if (name !== 'tutorial') deepStrictEqual(await call(port, 'getById', { id: item.id }), item);

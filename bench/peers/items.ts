@@ -122,7 +122,7 @@ export function pageQuery({
   return { filter, options: { sort: ORDER, skip: (page - 1) * limit, limit } };
 }
 
-/** Returns the item of a response, with all 35 fields. */
+/** Returns the item of a response, with all fields. */
 export function toItem(record: StoredItem): Item {
   const isActive = record.isBoosted && (!record.boostExpiresAt || record.boostExpiresAt > new Date());
   return {

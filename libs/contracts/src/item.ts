@@ -15,7 +15,7 @@ export const ItemIdSchema = z
 const TIME = 'ISO 8601 in UTC with milliseconds';
 const time = (): z.ZodISODateTime => z.iso.datetime({ precision: 3 });
 
-/** An item in a response: always all 35 fields. Times are ISO 8601 in UTC with milliseconds. */
+/** An item in a response: always all fields. Times are ISO 8601 in UTC with milliseconds. */
 export const ItemSchema = z
   .strictObject({
     id: ItemIdSchema,
