@@ -11,6 +11,9 @@ const UNAVAILABLE_CODES = new Set([
   13388, 13435, 13436, 50915,
 ]);
 
+/** Errors of Node's sockets, which the driver passes on as they are if a server closes a connection at that moment. */
+const SOCKET_CODES = new Set(['EPIPE', 'ECONNRESET']);
+
 const BAD_VALUE = 2;
 const UNAUTHORIZED = 13;
 
@@ -27,7 +30,8 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   // An error that the driver throws without a response from the server is about the connection, unless an argument is
   // invalid. Mongoose's base error means that there is no connection yet. Its subclasses are about documents.
   if (error instanceof mongo.MongoError) return !(error instanceof mongo.MongoInvalidArgumentError);
-  return error instanceof MongooseError && error.name === 'MongooseError';
+  if (error instanceof MongooseError) return error.name === 'MongooseError';
+  return error instanceof Error && 'code' in error && SOCKET_CODES.has(String(error.code));
 }
 
 /** Returns whether a query was rejected because the index in its hint does not exist. */
