@@ -31,7 +31,7 @@ describe('create', () => {
     const before = Date.now();
     const item = await service.api.create(input);
     expect(ItemSchema.parse(item)).toEqual(item);
-    expect(Object.keys(item)).toHaveLength(Object.keys(ItemSchema.shape).length);
+    expect(Object.keys(item)).toHaveLength(35);
     const { id, publicId, createdAt, updatedAt, ...rest } = item;
     expect(id).toMatch(/^[0-9a-f]{24}$/);
     expect(Date.parse(createdAt)).toBeGreaterThanOrEqual(before);
@@ -69,7 +69,7 @@ describe('create', () => {
     const stored = await service.database.models.items.collection.findOne({ _id: mongoId(item.id) });
     const { id, url, createdAt, updatedAt, ...fields } = item;
     expect(stored).toMatchObject({ ...fields, _id: mongoId(id), createdAt: new Date(createdAt) });
-    expect(stored).toHaveProperty('requestHash', expect.stringMatching(/^(\d+:)?[\w-]{43}$/));
+    expect(stored).toHaveProperty('requestHash', expect.stringMatching(/^[\w-]{43}$/));
     expect(stored).toHaveProperty('updatedAt', new Date(updatedAt));
     expect(stored).not.toHaveProperty('url');
     expect(url).toMatch(/^https:/);

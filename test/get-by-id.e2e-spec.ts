@@ -1,4 +1,4 @@
-import { ItemSchema, type Item } from '@app/contracts';
+import type { Item } from '@app/contracts';
 import { record, store, validInput } from './support/items.js';
 import { startService, type Service } from './support/service.js';
 
@@ -55,7 +55,7 @@ describe('getById', () => {
     const unset = { discount: 1, sizeTitle: 1, boostExpiresAt: 1, deliveryTimeEstimate: 1, brandTitle: 1 };
     await service.database.models.items.collection.updateOne({ _id: stored._id }, { $unset: unset });
     const { body } = await service.api.call<Item>('getById', { id: stored._id.toHexString() });
-    expect(Object.keys(body)).toHaveLength(Object.keys(ItemSchema.shape).length);
+    expect(Object.keys(body)).toHaveLength(35);
     expect(Object.keys(unset).map((field) => body[field as keyof Item])).toEqual([null, null, null, null, null]);
   });
 });

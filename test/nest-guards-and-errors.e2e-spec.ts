@@ -15,7 +15,7 @@ import { APP_GUARD } from '@nestjs/core';
 import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import type { Request, Response } from 'express';
 import type { ApiClient } from './support/api-client.js';
-import { closeApplications, get, start } from './support/nest-application.js';
+import { describeApplications, get, start } from './support/nest-application.js';
 
 @Injectable()
 class DenyAll implements CanActivate {
@@ -79,10 +79,7 @@ class CatsModule {}
 })
 class ThrottledModule {}
 
-afterAll(closeApplications);
-
-describe.each(['on', 'off'])('A Nest application that uses ApiAdapter (fast lane %s)', (lane) => {
-  const env = { FAST_LANE: lane };
+describeApplications((env) => {
   let client: ApiClient;
   beforeAll(async () => {
     ({ client } = await start(CatsModule, undefined, env));

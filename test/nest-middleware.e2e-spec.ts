@@ -20,7 +20,7 @@ import {
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import type { Express, NextFunction, Request, Response } from 'express';
 import type { ApiAdapter } from '../apps/api/src/http/api.adapter.js';
-import { closeApplications, get, send, start } from './support/nest-application.js';
+import { describeApplications, get, send, start } from './support/nest-application.js';
 
 const storage = new AsyncLocalStorage<string>();
 
@@ -96,11 +96,7 @@ function enterOnRequest(app: INestApplication): void {
   });
 }
 
-afterAll(closeApplications);
-
-describe.each(['on', 'off'])('A Nest application that uses ApiAdapter (fast lane %s)', (lane) => {
-  const env = { FAST_LANE: lane };
-
+describeApplications((env) => {
   it('keeps the async context of middleware up to the handler', async () => {
     const { client: logged } = await start(LoggedCatsModule, undefined, env);
     for (const response of [await get(logged, '/cats/store'), await send(logged, 'POST', '/cats/store', {})]) {

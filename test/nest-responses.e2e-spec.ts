@@ -18,7 +18,7 @@ import {
 import type { Request, Response } from 'express';
 import { map, type Observable } from 'rxjs';
 import type { ApiClient } from './support/api-client.js';
-import { closeApplications, get, send, start } from './support/nest-application.js';
+import { describeApplications, get, send, start } from './support/nest-application.js';
 
 @Injectable()
 class TransformInterceptor implements NestInterceptor {
@@ -97,10 +97,7 @@ class CatsController {
 @Module({ controllers: [CatsController] })
 class CatsModule {}
 
-afterAll(closeApplications);
-
-describe.each(['on', 'off'])('A Nest application that uses ApiAdapter (fast lane %s)', (lane) => {
-  const env = { FAST_LANE: lane };
+describeApplications((env) => {
   let client: ApiClient;
   beforeAll(async () => {
     ({ client } = await start(CatsModule, undefined, env));

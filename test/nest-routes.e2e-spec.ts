@@ -14,7 +14,7 @@ import {
 } from '@nestjs/common';
 import { of, type Observable } from 'rxjs';
 import type { ApiClient } from './support/api-client.js';
-import { closeApplications, get, send, start } from './support/nest-application.js';
+import { describeApplications, get, send, start } from './support/nest-application.js';
 
 @Controller('cats')
 class CatsController {
@@ -75,10 +75,7 @@ class VersionsController {
 @Module({ controllers: [VersionsController] })
 class VersionsModule {}
 
-afterAll(closeApplications);
-
-describe.each(['on', 'off'])('A Nest application that uses ApiAdapter (fast lane %s)', (lane) => {
-  const env = { FAST_LANE: lane };
+describeApplications((env) => {
   let client: ApiClient;
   beforeAll(async () => {
     ({ client } = await start(CatsModule, undefined, env));

@@ -29,9 +29,12 @@ export async function start(
   return { client: new ApiClient(`http://127.0.0.1:${String(port)}`) };
 }
 
-/** Closes the applications that a test file has started. */
-export async function closeApplications(): Promise<void> {
-  await Promise.all(running.splice(0).map((app) => app.close()));
+/** Declares tests that run with the fast lane and without it. Closes the applications that they have started. */
+export function describeApplications(declare: (env: { FAST_LANE: string }) => void): void {
+  describe.each(['on', 'off'])('A Nest application that uses ApiAdapter (fast lane %s)', (lane) => {
+    declare({ FAST_LANE: lane });
+  });
+  afterAll(() => Promise.all(running.splice(0).map((app) => app.close())));
 }
 
 /** Sends a GET request. Does not follow redirects. */

@@ -4,14 +4,14 @@ import type { mongo } from 'mongoose';
 import { BatchLoader } from './batch-loader.js';
 import type { Database } from './database.js';
 import { DatabaseTimeout } from './deadline.js';
-import { FavouritesReader } from './lists/favourites-reader.js';
 import { DURABLY, insertEach, type InsertFailure } from './insert-each.js';
-import { idOf, type RawItem } from './serialization/item-json.js';
 import type { ItemRecord } from './item-record.js';
+import { FavouritesReader } from './lists/favourites-reader.js';
 import { decodeCursor, encodeCursor, FAVOURITES_CURSOR, LIST_CURSOR, type CursorKind } from './lists/list-cursor.js';
 import { POSITION_FIELDS, type ItemFilter, type ListPosition } from './lists/list-query.js';
 import { isExpensive, ListReader, type Page, type PageRange } from './lists/list-reader.js';
 import { mongoId } from './mongo-id.js';
+import { idOf, type RawItem } from './serialization/item-json.js';
 import { MalformedItem, readItem } from './serialization/plain-item.js';
 import { RAW_ITEMS } from './serialization/projection.js';
 

@@ -20,8 +20,8 @@ export interface CreatedItem {
 }
 
 /**
- * The outcome of each request, by item id: the stored item, or the error that prevented it. If `isDatabaseUnavailable` returns
- * true for the error, the outcome is unknown.
+ * The outcome of each request, by item id: the stored item, or the error that prevented it. If `isDatabaseUnavailable`
+ * returns true for the error, the outcome is unknown.
  */
 export type CreatedItems = Map<string, CreatedItem | Error>;
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { splitByBytes, settledWithin, throttle, type Logger } from '@app/runtime';
+import { settledWithin, splitByBytes, throttle, type Logger } from '@app/runtime';
 import { Job, Worker, type JobJson } from 'bullmq';
 import { keyPrefix, LOCK_MS, WORKER_OPTIONS } from './queue-settings.js';
 import type { RedisConnection } from './redis.js';

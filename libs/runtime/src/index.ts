@@ -1,5 +1,4 @@
 export * from './config.js';
-export * from './split-by-bytes.js';
 export * from './event-loop-turns.js';
 export * from './health.js';
 export * from './limiter.js';
@@ -7,4 +6,5 @@ export * from './logger.js';
 export * from './provide.js';
 export * from './run.js';
 export * from './settled-by.js';
+export * from './split-by-bytes.js';
 export * from './throttle.js';

@@ -27,8 +27,8 @@ export class CreateItemProcessor {
    * Stores the items of the jobs together. Processing a job twice stores one item.
    *
    * @returns in job order, undefined for a job that is done, or its error: UnrecoverableError if its data is not a
-   * create job, UnknownVersionError if it has another version, or an error for which `isDatabaseUnavailable` is true if it is
-   * unknown whether its item is stored
+   * create job, UnknownVersionError if it has another version, or an error for which `isDatabaseUnavailable` returns
+   * true if it is unknown whether its item is stored
    */
   async process(jobs: readonly Job[]): Promise<(Error | undefined)[]> {
     const suspects = jobs.filter(isSuspect);
