@@ -23,10 +23,9 @@ const CREATED = /^road-bike-the-first-one-\d+$/;
  * @property {() => Promise<boolean>} hasUnindexed whether search does not find all items yet
  */
 
-/** All subjects in the order of the tables: the title, the settings that differ and, for a peer, its processes. */
+/** All subjects in the order of the tables: the title and, for a peer, its processes. */
 const SUBJECTS = {
   service: { title: 'this service' },
-  unvalidated: { title: 'without the validator', env: { VALIDATE_WRITES: 'off' } },
   other: { title: 'the other tree' },
   direct: { title: '(a) direct', files: { api: 'direct' } },
   lean: { title: '(a) without search', files: { api: 'direct' }, isLean: true },
@@ -76,7 +75,7 @@ function peer(launcher, folder, { files, isLean = false }) {
 }
 
 async function startSubject(databases, name, { prepare, start }) {
-  const env = { ...(await environment(databases, name)), ...SUBJECTS[name].env };
+  const env = await environment(databases, name);
   const port = Number(env.PORT);
   const db = databases.db(name);
   await insertReferences(db);
