@@ -1,5 +1,5 @@
+import { TimeoutError } from '@app/runtime';
 import { mongo, MongooseError } from 'mongoose';
-import { DatabaseTimeout } from './deadline.js';
 
 /**
  * Server errors that say nothing about the operation itself: no primary, a shutdown, an interruption, or a write
@@ -22,7 +22,7 @@ const UNAUTHORIZED = 13;
  * A write that fails with such an error may still have been applied.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
-  if (error instanceof DatabaseTimeout) return true;
+  if (error instanceof TimeoutError) return true;
   if (error instanceof mongo.MongoBulkWriteError) return isBulkUnavailable(error);
   if (error instanceof mongo.MongoServerError) {
     return error instanceof mongo.MongoWriteConcernError || UNAVAILABLE_CODES.has(Number(error.code));

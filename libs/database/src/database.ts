@@ -1,7 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ConfigError, EXPIRED, Limiter, throttle } from '@app/runtime';
+import {
+  ConfigError,
+  EXPIRED,
+  Limiter,
+  settledWithin,
+  throttle,
+  TimeoutError,
+  withDeadline,
+  withTimeout,
+} from '@app/runtime';
 import mongoose, { mongo, type Connection, type ConnectOptions } from 'mongoose';
-import { withDeadline, DatabaseTimeout } from './deadline.js';
 import { createModels, type Models } from './models.js';
 
 export interface DatabaseOptions {
@@ -85,22 +93,18 @@ export class Database {
 
   /** Returns whether MongoDB responds within `withinMs`. */
   async responds(withinMs: number): Promise<boolean> {
-    if (!this.seen) return false;
-    const ping = this.connection.db?.command({ ping: 1 });
-    return within(ping, withinMs).then(
-      () => true,
-      () => false,
-    );
+    const { db } = this.connection;
+    return this.seen && db !== undefined && (await settledWithin(withinMs, db.command({ ping: 1 }))) !== undefined;
   }
 
   /**
    * Limits a read to `withinMs`, by default `readMs`. The limits of the driver are not enough: they add up over retries
    * and while a server is unresponsive.
    *
-   * @throws DatabaseTimeout after that time
+   * @throws TimeoutError after that time
    */
   async read<T>(operation: PromiseLike<T>, withinMs = this.options.readMs): Promise<T> {
-    return withinMs === undefined ? operation : within(operation, withinMs);
+    return withinMs === undefined ? operation : withTimeout(withinMs, operation);
   }
 
   /**
@@ -109,21 +113,21 @@ export class Database {
    *
    * @param deadline in ms of `performance.now()`
    * @param query receives the limits that it must pass to the driver
-   * @throws DatabaseTimeout, or the server error with code 50; `isDatabaseUnavailable` returns true for both
+   * @throws TimeoutError, or the server error with code 50; `isDatabaseUnavailable` returns true for both
    */
   async readAll<T>(deadline: number, query: (limits: QueryLimits) => mongo.AbstractCursor<T>): Promise<T[]> {
     // The native collections of the driver do not exist before the first connect.
-    if (!this.seen) throw new DatabaseTimeout('not connected');
+    if (!this.seen) throw new TimeoutError('not connected');
     const read = (): Promise<T[]> => query({ maxTimeMS: queryMs(deadline) }).toArray();
     const found = await withDeadline(deadline, this.reads.run(read, { deadline }));
-    if (found === EXPIRED) throw new DatabaseTimeout('not read in time');
+    if (found === EXPIRED) throw new TimeoutError('not read in time');
     return found;
   }
 
   /** Stops connecting, or closes the connection. Does not wait long for an unresponsive server. */
   async close(): Promise<void> {
     this.closing.abort();
-    await within(this.connection.close(), CLOSE_WITHIN_MS).catch(() => undefined);
+    await settledWithin(CLOSE_WITHIN_MS, this.connection.close());
   }
 
   private connectOptions(): ConnectOptions {
@@ -138,11 +142,6 @@ export class Database {
       retryWrites: true,
     };
   }
-}
-
-async function within<T>(operation: PromiseLike<T> | undefined, ms: number): Promise<T> {
-  if (operation === undefined) throw new DatabaseTimeout('not connected');
-  return withDeadline(performance.now() + ms, operation);
 }
 
 function queryMs(deadline: number): number {

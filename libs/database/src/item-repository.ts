@@ -1,9 +1,7 @@
 import { ItemIdSchema, type ItemWithoutUrl } from '@app/contracts';
-import { EXPIRED, Limiter } from '@app/runtime';
+import { BatchLoader, EXPIRED, Limiter, TimeoutError } from '@app/runtime';
 import type { mongo } from 'mongoose';
-import { BatchLoader } from './batch-loader.js';
 import type { Database } from './database.js';
-import { DatabaseTimeout } from './deadline.js';
 import { DURABLY, insertEach, type InsertFailure } from './insert-each.js';
 import type { ItemRecord } from './item-record.js';
 import { FavouritesReader } from './lists/favourites-reader.js';
@@ -57,7 +55,7 @@ export class ItemRepository {
   /**
    * Returns one part of the list in list order, or undefined if `after` is not a position in it.
    *
-   * @throws DatabaseTimeout at the deadline
+   * @throws TimeoutError at the deadline
    */
   async findPage(filter: ItemFilter, request: PageRequest, deadline: number): Promise<ItemPage | undefined> {
     const range = await toRange(LIST_CURSOR, request, (id) => this.findListPosition(id, deadline));
@@ -73,7 +71,7 @@ export class ItemRepository {
    * Returns one part of a user's favourites, the most recently favourited first, or undefined if `after` is not a
    * position among them.
    *
-   * @throws DatabaseTimeout at the deadline
+   * @throws TimeoutError at the deadline
    */
   async findFavouritesPage(
     userId: string,
@@ -91,7 +89,7 @@ export class ItemRepository {
   /**
    * Returns the item with this id, hidden or not.
    *
-   * @throws DatabaseTimeout at the deadline
+   * @throws TimeoutError at the deadline
    */
   async findById(id: string, deadline: number): Promise<RawItem | undefined> {
     return this.byId.load(id, deadline);
@@ -157,7 +155,7 @@ async function toRange<Position>(
 }
 
 function toItemPage<Position>(kind: CursorKind<Position>, page: Page<Position> | typeof EXPIRED): ItemPage {
-  if (page === EXPIRED) throw new DatabaseTimeout('no turn in time');
+  if (page === EXPIRED) throw new TimeoutError('no turn in time');
   const { items, last } = page;
   return { items, nextAfter: last && encodeCursor(kind, last) };
 }

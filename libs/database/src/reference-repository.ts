@@ -1,6 +1,6 @@
+import { TtlCache } from '@app/runtime';
 import type { Database } from './database.js';
 import type { ItemRecord } from './item-record.js';
-import { TtlCache } from './ttl-cache.js';
 import type { CategoryRecord, TitleRecord } from './models.js';
 
 /** How long a title may be returned from the cache. */
@@ -29,7 +29,7 @@ export class ReferenceRepository {
    * Returns the number of the category with this slug, or null.
    *
    * @param deadline in ms of `performance.now()`
-   * @throws DatabaseTimeout at the deadline
+   * @throws TimeoutError at the deadline
    */
   async findCategoryId(slug: string, deadline: number): Promise<number | null> {
     const { collection } = this.database.models.categories;

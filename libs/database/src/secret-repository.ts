@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { TimeoutError } from '@app/runtime';
 import { mongo } from 'mongoose';
 import type { Database } from './database.js';
-import { DatabaseTimeout } from './deadline.js';
 import { DUPLICATE_KEY, DURABLY } from './insert-each.js';
 
 /** What a secret is for. */
@@ -31,7 +31,7 @@ export class SecretRepository {
 
   private async load(name: SecretName): Promise<string> {
     const value = (await this.find(name)) ?? (await this.database.read(this.create(name)));
-    if (value === undefined) throw new DatabaseTimeout('the secret is not confirmed by a majority yet');
+    if (value === undefined) throw new TimeoutError('the secret is not confirmed by a majority yet');
     return value;
   }
 

@@ -1,3 +1,4 @@
+export { ALREADY_STORED, insertNumbered } from './insert-numbered.js';
 export * from './item-creator.js';
 export { itemIdForKey } from './item-id.js';
 export * from './item-size.js';

@@ -1,12 +1,13 @@
 import type { ItemWithoutUrl } from '@app/contracts';
 import {
-  DatabaseTimeout,
   toItemWithoutUrl,
   type CounterRepository,
   type ItemRecord,
   type ItemRepository,
   type ReferenceRepository,
 } from '@app/database';
+import { TimeoutError } from '@app/runtime';
+import { ALREADY_STORED, insertNumbered } from './insert-numbered.js';
 import { newItemRecord, type CreateRequest } from './new-item-record.js';
 import { searchFields } from './search-terms.js';
 
@@ -30,9 +31,6 @@ const NOT_YET_STORED = 'the first insert of the item is not confirmed yet';
 
 const MALFORMED = 'the item is stored, but another service has changed it so that it is not a valid Item';
 
-/** How often a batch is tried while its numbers turn out to be taken. */
-const MAX_ATTEMPTS = 3;
-
 /** Stores validated create requests as items, in batches. */
 export class ItemCreator {
   constructor(
@@ -49,27 +47,15 @@ export class ItemCreator {
    */
   async createMany(requests: readonly CreateRequest[], { isFindable = true } = {}): Promise<CreatedItems> {
     const outcomes: CreatedItems = new Map();
-    let pending = requests;
-    for (let attempt = 1; pending.length > 0; attempt++) {
-      const records: ItemRecord[] = [];
-      for (const [index, record] of (await this.recordsFor(pending, isFindable)).entries()) {
-        if (record instanceof Error) outcomes.set(pending[index]?.id ?? '', record);
-        else records.push(record);
-      }
-      const failures = new Map((await this.items.insertMany(records)).map((failure) => [failure.index, failure]));
-      const taken = { _id: new Set<string>(), publicId: new Set<string>() };
-      records.forEach((record, index) => {
-        const id = record._id.toHexString();
-        const failure = failures.get(index);
-        outcomes.set(id, failure?.error ?? created(record));
-        if (failure?.taken !== undefined) taken[failure.taken].add(id);
-      });
-      const existing = await this.findCreated([...taken._id]);
-      for (const id of taken._id) outcomes.set(id, existing.get(id) ?? new DatabaseTimeout(NOT_YET_STORED));
-      pending = attempt < MAX_ATTEMPTS ? pending.filter(({ id }) => taken.publicId.has(id)) : [];
-      // The sequence lags behind the items, for example after a backup was restored.
-      if (pending.length > 0) await this.counters.raiseToHighestStored();
+    const inserted = await insertNumbered({ items: this.items, counters: this.counters }, requests, (some) =>
+      this.recordsFor(some, isFindable),
+    );
+    for (const [{ id }, result] of inserted) {
+      if (result !== ALREADY_STORED) outcomes.set(id, result instanceof Error ? result : created(result));
     }
+    const taken = requests.filter((request) => inserted.get(request) === ALREADY_STORED).map(({ id }) => id);
+    const existing = await this.findCreated(taken);
+    for (const id of taken) outcomes.set(id, existing.get(id) ?? new TimeoutError(NOT_YET_STORED));
     return outcomes;
   }
 

@@ -18,13 +18,12 @@ import {
   itemJson,
   itemsJson,
   SecretRepository,
-  SingleFlight,
   type ItemFilter,
   type ItemPage,
   type ItemView,
 } from '@app/database';
 import { isSameRequest, itemIdForKey, itemSize, itemTooLarge, queryTerms, requestHash } from '@app/items';
-import type { ApiConfig } from '@app/runtime';
+import { SingleFlight, type ApiConfig } from '@app/runtime';
 import { API_CONFIG } from '../api-config.js';
 import { Json } from '../orpc/json.js';
 import { ApiError, type ApiErrorDetails } from '../http/api-error.js';

@@ -1,12 +1,9 @@
 import { categoryNumber, UNKNOWN_CATEGORY } from '@app/contracts';
 import type { CounterRepository, ItemRecord, ItemRepository, ReferenceRepository } from '@app/database';
+import { ALREADY_STORED, insertNumbered, itemSize, itemTooLarge } from '@app/items';
 import { ItemLineSchema, importedItemId, toRecord, type ImportedItem } from './item-line.js';
 import type { Loader, Outcome } from './loader.js';
-import { itemSize, itemTooLarge } from '@app/items';
 import { rejected, validate, wholeLine, type SourceLine } from './source-line.js';
-
-/** How many times storing an item is tried if its `publicId` is already taken. */
-const MAX_TAKEN_NUMBERS = 3;
 
 export interface ItemLoaderOptions {
   isDryRun: boolean;
@@ -69,22 +66,16 @@ export class ItemLoader implements Loader {
 
   private async store(items: readonly ImportedItem[], records: ItemRecord[], outcome: Outcome): Promise<Outcome> {
     const total = { ...outcome, rejects: [...outcome.rejects] };
-    let open = items;
-    for (let tries = 1; open.length > 0; tries++) {
-      const failures = await this.items.insertMany(tries === 1 ? records : await this.recordsFor(open));
-      total.stored += open.length - failures.length;
-      const again: ImportedItem[] = [];
-      for (const { index, taken, error } of failures) {
-        const item = open[index];
-        if (item === undefined) continue;
-        // Stored in the meantime, from another line of this run or by another run.
-        if (taken === '_id') total.existing += 1;
-        else if (taken === 'publicId' && tries < MAX_TAKEN_NUMBERS) again.push(item);
-        else total.rejects.push(rejected(item.line, wholeLine(`Could not be stored: ${error.message}`)));
-      }
-      // The sequence lags behind the items, for example after a restored backup.
-      if (again.length > 0) await this.counters.raiseToHighestStored();
-      open = again;
+    const repositories = { items: this.items, counters: this.counters };
+    const inserted = await insertNumbered(repositories, items, async (some) =>
+      some === items ? records : this.recordsFor(some),
+    );
+    for (const [{ line }, result] of inserted) {
+      // Stored in the meantime, from another line of this run or by another run.
+      if (result === ALREADY_STORED) total.existing += 1;
+      else if (result instanceof Error)
+        total.rejects.push(rejected(line, wholeLine(`Could not be stored: ${result.message}`)));
+      else total.stored += 1;
     }
     return total;
   }

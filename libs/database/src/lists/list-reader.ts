@@ -1,3 +1,4 @@
+import { TtlCache } from '@app/runtime';
 import { mongo } from 'mongoose';
 import type { Database, QueryLimits } from '../database.js';
 import { isIndexMissing } from '../database-errors.js';
@@ -13,7 +14,6 @@ import {
   type ItemFilter,
   type ListPosition,
 } from './list-query.js';
-import { TtlCache } from '../ttl-cache.js';
 import { LIST_ORDER } from '../models.js';
 import { toNumber } from '../serialization/plain-item.js';
 import { RAW_ITEMS } from '../serialization/projection.js';

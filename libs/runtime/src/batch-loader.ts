@@ -1,4 +1,4 @@
-import { withDeadline, DatabaseTimeout } from './deadline.js';
+import { TimeoutError, withDeadline } from './deadline.js';
 
 /** A key to read. */
 interface Entry<T> {
@@ -26,7 +26,7 @@ export class BatchLoader<T> {
    * Returns the value under a key, or undefined if there is none. It is read after this call.
    *
    * @param deadline in ms of `performance.now()`; a read that has not started by then never does
-   * @throws DatabaseTimeout at the deadline, or whatever `readMany` throws for the batch
+   * @throws TimeoutError at the deadline, or whatever `readMany` throws for the batch
    */
   load(key: string, deadline: number): Promise<T | undefined> {
     const entry = this.waiting.get(key) ?? newEntry<T>();
@@ -44,7 +44,7 @@ export class BatchLoader<T> {
     for (const [key, { deadline, reject }] of this.waiting) {
       if (deadline > performance.now()) break;
       this.waiting.delete(key);
-      reject(new DatabaseTimeout('not read in time'));
+      reject(new TimeoutError('not read in time'));
     }
     while (this.underWay < BATCHES_AT_ONCE && this.waiting.size > 0) {
       const batch = [...this.waiting].slice(0, KEYS_PER_BATCH);

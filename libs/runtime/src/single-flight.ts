@@ -14,7 +14,7 @@ export class SingleFlight<T> {
    * Returns the result of `read`, started by this caller or by another one with the same key.
    *
    * @param deadline in ms of `performance.now()`
-   * @throws DatabaseTimeout at the deadline, or whatever `read` throws
+   * @throws TimeoutError at the deadline, or whatever `read` throws
    */
   load(key: string, deadline: number, read: (deadline: number) => Promise<T>): Promise<T> {
     const flight = this.flights.get(key);

@@ -1,4 +1,4 @@
-import { DatabaseTimeout } from './deadline.js';
+import { TimeoutError } from './deadline.js';
 import { SingleFlight } from './single-flight.js';
 
 describe('SingleFlight', () => {
@@ -70,7 +70,7 @@ describe('SingleFlight', () => {
     void load();
     const early = load('a', 20);
     const late = load('a', 10_000);
-    await expect(early).rejects.toThrow(DatabaseTimeout);
+    await expect(early).rejects.toThrow(TimeoutError);
     reads[0]?.resolve(1);
     await nextTurn();
     expect((reads[1]?.deadline ?? 0) - performance.now()).toBeGreaterThan(5000);

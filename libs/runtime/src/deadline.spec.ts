@@ -1,4 +1,4 @@
-import { settledBy, settledWithin } from './settled-by.js';
+import { settledBy, settledWithin } from './deadline.js';
 
 const NEVER = new Promise<string>(() => undefined);
 

@@ -1,5 +1,5 @@
 import { BatchLoader } from './batch-loader.js';
-import { DatabaseTimeout } from './deadline.js';
+import { TimeoutError } from './deadline.js';
 
 interface Read {
   keys: readonly string[];
@@ -87,7 +87,7 @@ describe('BatchLoader', () => {
     const early = load('a', 20);
     const late = load('a', 10_000);
     await nextTurn();
-    await expect(early).rejects.toThrow(DatabaseTimeout);
+    await expect(early).rejects.toThrow(TimeoutError);
     expect((reads[0]?.deadline ?? 0) - performance.now()).toBeGreaterThan(5000);
     reads[0]?.succeed();
     expect(await late).toBe('found a');
@@ -99,7 +99,7 @@ describe('BatchLoader', () => {
     void load('b');
     await nextTurn();
     const over = performance.now() + 20;
-    await expect(load('c', 20)).rejects.toThrow(DatabaseTimeout);
+    await expect(load('c', 20)).rejects.toThrow(TimeoutError);
     // Timers may fire a little early.
     while (performance.now() <= over + 1) await nextTurn();
     const found = load('d');
