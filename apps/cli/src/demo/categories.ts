@@ -1,10 +1,5 @@
-import type { Goods } from './goods/good.js';
-import { home } from './goods/home.js';
-import { leisure } from './goods/leisure.js';
-import { technology } from './goods/technology.js';
-import { wardrobe } from './goods/wardrobe.js';
-
-const goods = { ...technology, ...home, ...wardrobe, ...leisure };
+import goods from './data/goods.json';
+import type { Goods } from './goods.js';
 
 export type CategorySlug = keyof typeof goods;
 
@@ -13,12 +8,16 @@ export interface Category extends Goods {
   readonly slug: CategorySlug;
 }
 
-const slugs = Object.keys(goods) as CategorySlug[];
+const entries = Object.entries(goods) as [CategorySlug, Goods][];
 
 /** All categories. Ids count from 1. */
-export const CATEGORIES: readonly Category[] = slugs.map((slug, index) => ({ ...goods[slug], id: index + 1, slug }));
+export const CATEGORIES: readonly Category[] = entries.map(([slug, kinds], index) => ({
+  ...kinds,
+  id: index + 1,
+  slug,
+}));
 
-const titles = CATEGORIES.flatMap(({ offers }) => offers.flatMap(([brand]) => brand ?? []));
+const titles = CATEGORIES.flatMap(({ offers }) => offers.flatMap(({ brand }) => brand ?? []));
 
 /** The ids of all brands by title, counting from 1. */
 export const BRAND_IDS: ReadonlyMap<string, number> = new Map(

@@ -1,4 +1,5 @@
 import { demoCatalogue, demoListings } from './demo-catalogue.js';
+import { LANGUAGES } from './languages.js';
 
 const NOW = new Date('2026-03-01T12:00:00.000Z');
 const catalogue = demoCatalogue(NOW);
@@ -37,6 +38,18 @@ describe('demoCatalogue', () => {
     expect(used(listings.map(({ conditionId }) => conditionId))).toEqual(countTo(6));
     expect(repeated(catalogue.categories.map(({ slug }) => slug))).toBe(0);
     expect(catalogue.categories.every(({ slug }) => /^[a-z]+(-[a-z]+)*$/.test(slug))).toBe(true);
+  });
+
+  it('has the same texts in every language', () => {
+    const keysOf = (value: unknown): unknown =>
+      typeof value === 'object' && value !== null && !Array.isArray(value)
+        ? Object.entries(value).map(([key, member]) => [key, keysOf(member)])
+        : typeof value;
+    for (const language of LANGUAGES) {
+      expect(language.colours).toHaveLength(6);
+      expect([language.code, keysOf(language)]).toEqual([language.code, keysOf(LANGUAGES[0])]);
+    }
+    expect(Object.keys(LANGUAGES[0]?.nouns ?? {}).sort()).toEqual(catalogue.categories.map(({ slug }) => slug).sort());
   });
 
   it('keeps every listing within the limits of the interface', () => {

@@ -64,7 +64,7 @@ export function* demoListings(count: number, seed: number, now: Date): Generator
 function listing(random: Random, number: number, sellers: number, nowMs: number): DemoListing {
   const seller = 1 + Math.floor(random.next() ** 1.4 * sellers);
   const category = random.pick(CATEGORIES);
-  const [brand, usualPrice, models] = random.pick(category.offers);
+  const { brand, price: usualPrice, models } = random.pick(category.offers);
   const condition = pickCondition(random, category);
   const language = cyclic(LANGUAGES, seller);
   const city = cyclic(language.cities.split('|'), Math.floor(seller / LANGUAGES.length));

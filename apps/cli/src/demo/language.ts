@@ -1,9 +1,9 @@
 import type { ConditionKey } from './conditions.js';
 import type { CategorySlug } from './categories.js';
-import type { Kind } from './goods/good.js';
+import type { Kind } from './goods.js';
 
 /**
- * The texts of one language. They contain alternatives, separated by `|`, and the slots `{item}` (brand and model, or
+ * The texts of one language, a file in `data/languages`. They contain alternatives, separated by `|`, and the slots `{item}` (brand and model, or
  * the noun), `{size}` and `{city}`. A slot is placed where grammar requires no case, gender or number, usually after a
  * colon, so that any noun fits as listed.
  */
@@ -18,8 +18,8 @@ export interface Language {
   readonly space: string;
   /** A size of clothes or shoes, as part of a name. */
   readonly sizeTag: string;
-  /** From common to bold: black, white, grey, blue, green, red. */
-  readonly colours: readonly [string, string, string, string, string, string];
+  /** Six, from common to bold: black, white, grey, blue, green, red. */
+  readonly colours: readonly string[];
   readonly cities: string;
   /** The condition as part of a name. */
   readonly hints: Readonly<Record<ConditionKey, string>>;

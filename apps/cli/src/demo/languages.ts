@@ -1,20 +1,20 @@
+import arabic from './data/languages/arabic.json';
+import chinese from './data/languages/chinese.json';
+import czech from './data/languages/czech.json';
+import english from './data/languages/english.json';
+import french from './data/languages/french.json';
+import german from './data/languages/german.json';
+import greek from './data/languages/greek.json';
+import hebrew from './data/languages/hebrew.json';
+import hindi from './data/languages/hindi.json';
+import japanese from './data/languages/japanese.json';
+import korean from './data/languages/korean.json';
+import polish from './data/languages/polish.json';
+import russian from './data/languages/russian.json';
+import spanish from './data/languages/spanish.json';
+import turkish from './data/languages/turkish.json';
+import ukrainian from './data/languages/ukrainian.json';
 import type { Language } from './language.js';
-import { arabic } from './vocabulary/arabic.js';
-import { chinese } from './vocabulary/chinese.js';
-import { czech } from './vocabulary/czech.js';
-import { english } from './vocabulary/english.js';
-import { french } from './vocabulary/french.js';
-import { german } from './vocabulary/german.js';
-import { greek } from './vocabulary/greek.js';
-import { hebrew } from './vocabulary/hebrew.js';
-import { hindi } from './vocabulary/hindi.js';
-import { japanese } from './vocabulary/japanese.js';
-import { korean } from './vocabulary/korean.js';
-import { polish } from './vocabulary/polish.js';
-import { russian } from './vocabulary/russian.js';
-import { spanish } from './vocabulary/spanish.js';
-import { turkish } from './vocabulary/turkish.js';
-import { ukrainian } from './vocabulary/ukrainian.js';
 
 /** Sellers are spread evenly over this list. A language that is listed twice has twice as many sellers. */
 export const LANGUAGES: readonly Language[] = [

@@ -1,20 +1,18 @@
+import type english from './data/languages/english.json';
+
 /** A kind of goods, which determines the sentences that may describe them. */
-export type Kind =
-  | 'ride'
-  | 'device'
-  | 'electronics'
-  | 'home'
-  | 'household'
-  | 'clothing'
-  | 'shoes'
-  | 'accessories'
-  | 'kids'
-  | 'media'
-  | 'leisure';
+export type Kind = keyof typeof english.details;
 
-/** A brand (null for none), the usual price of its goods, and their models (`''` if only the brand is named). */
-export type Good = readonly [brand: string | null, price: number, models: string];
+export interface Good {
+  /** Null if the goods have no brand. */
+  readonly brand: string | null;
+  /** The usual price. */
+  readonly price: number;
+  /** Alternatives separated by `|`. Empty if only the brand is named. */
+  readonly models: string;
+}
 
+/** An entry of `data/goods.json`. */
 export interface Goods {
   readonly title: string;
   readonly kind: Kind;
