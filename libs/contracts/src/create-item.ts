@@ -3,7 +3,7 @@ import { findInexactness } from './exact-value.js';
 import { exactNumber, text, wholeNumber } from './fields.js';
 
 function numberOf(what: string): string {
-  return `The ${what}'s number; any is taken, but for a whole number beyond ±(2^53 − 1). Null when there is none.`;
+  return `Number of the ${what}. Any number is accepted, except a whole number beyond ±(2^53 − 1). Null if there is none.`;
 }
 
 /** Up to five elements of any JSON shape, kept exactly as sent. */
@@ -35,9 +35,9 @@ const fields = {
   brandId: exactNumber().nullable().describe(numberOf('brand')),
   conditionId: exactNumber().nullable().describe(numberOf('condition')),
   isFeatured: z.boolean().nullable().describe('Whether the item is featured; null counts as false.'),
-  images: ImagesSchema.describe('URLs of the images, 1 to 5, the first the main one. Not null.'),
+  images: ImagesSchema.describe('URLs of 1 to 5 images. The first one is the main image. Not null.'),
   photos: PhotosSchema.optional().describe(
-    'Photos, 1 to 5 when present, of any JSON shape, kept as sent. Refused is what cannot be stored exactly: nesting over 32 levels ' +
+    '1 to 5 photos of any JSON shape, stored as sent. What cannot be stored exactly is refused: more than 32 levels of nesting ' +
       '(the array is the first), whole numbers beyond ±(2^53 − 1), NUL in a key, the key `_bsontype`, and objects with `$ref` and ' +
       '`$id` whose `$ref` has one dot or that have a key `__proto__`. Not null.',
   ),
@@ -48,10 +48,10 @@ export const CreateItemInputSchema = z
   .object({
     ...fields,
     categoryId: text(1).describe(
-      'The category: its number as a string (`7`; any number is taken), or its slug (an unknown one is a 400). Not null.',
+      'Category: its number as a string (`7`; any number is accepted), or its slug (an unknown slug is a 400). Not null.',
     ),
   })
-  .describe('What is sent of a new item. Unknown keys are ignored, fields that the service sets among them.');
+  .describe('A new item. Unknown keys are ignored, including fields that the service sets.');
 export type CreateItemInput = z.infer<typeof CreateItemInputSchema>;
 
 /** A validated create, with the number of its category. */

@@ -12,32 +12,34 @@ export const GetAllInputSchema = z
     page: wholeNumber()
       .min(1)
       .optional()
-      .describe('Which page, counted from 1; 1 by default. Not with `after`. Not null.'),
-    pageSize: wholeNumber().min(1).max(100).optional().describe('Items in a page; 50 by default. Not null.'),
+      .describe('Number of the page, from 1; 1 by default. Cannot be combined with `after`. Not null.'),
+    pageSize: wholeNumber().min(1).max(100).optional().describe('Items per page; 50 by default. Not null.'),
     search: text()
       .optional()
       .describe(
-        'Words that all have to be found, in any order; case and accents make no difference. Words of `name` and `brandTitle` are ' +
-          'found whole or by any beginning of 2 and more characters, words of `description` (its first 200) whole; letters and digits ' +
-          'that adjoin together and apart ("iphone13", "iphone 13"). The first 10 words of the first 200 characters count; without a ' +
-          'word or emoji there is no search. May miss an item for 5 s after its create, longer in a burst of them. Not null.',
+        'Words that an item must contain, in any order, regardless of case and accents. Words of `name` and `brandTitle` match ' +
+          'whole or by their first 2 or more characters; words of `description` (its first 200) match whole. Adjoining letters and ' +
+          'digits match with and without a space ("iphone13", "iphone 13"). The first 10 words of the first 200 characters count. ' +
+          'Without a word or an emoji, there is no search. May miss an item for 5 s after it was created, or longer in a burst. Not null.',
       ),
     categoryId: text()
       .optional()
-      .describe('The category: its number as a string, or its slug; nothing is found in an unknown one. Not null.'),
+      .describe('Category: its number as a string, or its slug. An unknown category has no items. Not null.'),
     status: z
       .enum([...ITEM_STATUSES, 'all'])
       .optional()
-      .describe('Only items of this status; `all`, or without it, every one. Not null.'),
+      .describe('Only items of this status. With `all`, or without a status, items of every status. Not null.'),
     userId: text()
       .optional()
-      .describe("Only this user's favourites, the latest favourited first; the newest 5,000 count. Not null."),
+      .describe(
+        "Only this user's favourites, the most recently favourited first. Only the newest 5,000 count. Not null.",
+      ),
     after: text()
       .optional()
       .describe(
-        'The `Next-After` header of the page before: the list continues there, at the cost of a first page. Or the `id` of an item: the ' +
-          'list continues after its present place. Not with `page`. A cursor that was altered or is of another kind of list, and an id that ' +
-          'is unknown, or for favourites none of them any more, is a 400. Not null.',
+        'The `Next-After` header of the previous page: the list continues there, at the cost of a first page. Or the `id` of an ' +
+          'item: the list continues after its current position. Cannot be combined with `page`. An altered cursor, a cursor of ' +
+          'another kind of list, an unknown id and, for favourites, the id of an item that is not one of them are a 400. Not null.',
       ),
   })
   .refine((input) => input.after === undefined || input.page === undefined, {
@@ -47,7 +49,7 @@ export const GetAllInputSchema = z
     when: ({ value }) => typeof value === 'object' && value !== null,
   })
   .meta({
-    description: 'Which items: all filters have to match. Unknown keys are ignored.',
+    description: 'Filters and paging of a list. Items must match all filters. Unknown keys are ignored.',
     // Without a `type` here, Swagger UI shows the whole schema as `never`.
     not: { type: 'object', required: ['page', 'after'] },
   });

@@ -1,14 +1,15 @@
 /** What applies to all operations, in CommonMark. */
 export const DESCRIPTION = `
-Three operations on items, each a \`POST\` of a JSON object. Unknown keys are ignored, JSON types are never coerced, and lengths count
-Unicode code points. What could not be stored exactly as sent is refused with 400, never changed: half surrogate pairs, whole-number literals
-beyond ±(2^53 − 1), numbers that overflow.
+Three operations on items, each a \`POST\` of a JSON object. Unknown keys are ignored, JSON types are never coerced, and lengths
+count Unicode code points. What cannot be stored exactly as sent is refused with 400, never changed: lone surrogates, whole numbers
+beyond ±(2^53 − 1), and numbers that overflow.
 
-**Errors** have one body everywhere, also for unknown paths and unreadable bodies; the HTTP status is \`status\`. An unknown path is a 404,
-another method than the path's a 405 with \`Allow\`. 503 means certainly not created, 504 means unknown.
+**Errors** have the same body everywhere, for unknown paths and unreadable bodies too. The HTTP status equals \`status\`. An unknown
+path is a 404. A method that a path does not support is a 405 with \`Allow\`. A 503 means that nothing was created, and a 504 that the
+outcome is unknown.
 
-**Creating safely**: send an \`Idempotency-Key\`, a UUID for each new item, and repeat the request with it until it is answered.
+**Creating safely**: send an \`Idempotency-Key\`, a UUID for each new item, and repeat the request with it until it succeeds.
 
-**oRPC clients** work unmodified: a body of the form \`{"json": …, "meta"?: […]}\`, with no other key, is answered, success and error, in the
-form \`{"json": …}\`. This document describes the plain form only.
+**oRPC clients** work unmodified. A body of the form \`{"json": …, "meta"?: […]}\`, with no other key, gets its response, success or
+error, in the form \`{"json": …}\`. This document describes only the plain form.
 `.trim();

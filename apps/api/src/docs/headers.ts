@@ -7,16 +7,16 @@ export const PARAMETERS = {
     name: 'X-Request-Id',
     in: 'header',
     description:
-      'Name of this request in the log lines of the service: up to 128 letters, digits and `.:+/=@_-`. Without it, or with ' +
-      'anything else, the service makes one.',
+      'Id of this request in the logs of the service: up to 128 letters, digits and `.:+/=@_-`. If it is absent or ' +
+      'malformed, the service generates one.',
     schema: { type: 'string' },
   },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      'Makes the create safe to repeat: the same key and body give the same item, for as long as it exists; another body under the key is a ' +
-      '422. 1 to 255 visible ASCII characters. All callers share one space of keys: use a UUID. An answer of 4xx or 503 binds no key.',
+      'Makes the create safe to repeat: the same key and body return the same item, for as long as it exists. Another body with the same ' +
+      'key is a 422. 1 to 255 visible ASCII characters. All callers share one space of keys, so use a UUID. A 4xx or 503 does not bind the key.',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
   },
   Prefer: {
@@ -24,7 +24,7 @@ export const PARAMETERS = {
     in: 'header',
     description:
       'RFC 7240. `respond-async`: 202 as soon as the create is queued. `respond-async, wait=N`: 200 if the item is stored within N ' +
-      'seconds, else 202. `wait=N`: wait at most N seconds, 10 by default and at most. What is malformed or unknown is ignored.',
+      'seconds, otherwise 202. `wait=N`: waits at most N seconds; 10 is the default and the maximum. Malformed and unknown preferences are ignored.',
     schema: { type: 'string' },
   },
 } as const;
@@ -32,38 +32,38 @@ export const PARAMETERS = {
 /** OpenAPI 3.1 headers, by component name. */
 export const HEADERS = {
   RequestId: {
-    description: 'Name of this request in the log lines of the service: the one that was sent, or a new UUID.',
+    description: 'Id of this request in the logs of the service: the one that was sent, or a new UUID.',
     required: true,
     schema: { type: 'string', pattern: '^[\\w.:+/=@-]{1,128}$' },
     example: '7e8f2f0c-checkout',
   },
   CacheControl: {
-    description: 'No answer is to be kept by a cache.',
+    description: 'Responses must not be cached.',
     required: true,
     schema: { type: 'string', const: 'no-store' },
   },
   NextAfter: {
-    description: 'What to send as `after` for the next page; absent on the last one. Opaque.',
+    description: 'Opaque cursor to send as `after` for the next page. Absent on the last page.',
     schema: { type: 'string', pattern: '^[\\w-]{1,200}$' },
     example: 'u1ZCYQ4vWzEsImxpc3QiLGZhbHNlLDAsMTc2NDAwMDAwMDAwMCwxMDAzXQ',
   },
   IdempotencyReplayed: {
-    description: '`true` where the item was created by an earlier request with this Idempotency-Key, else absent.',
+    description: '`true` if an earlier request with this Idempotency-Key created the item, otherwise absent.',
     schema: { type: 'string', const: 'true' },
   },
   PreferenceApplied: {
-    description: 'The preference that made this a 202.',
+    description: 'The preference that led to the 202.',
     required: true,
     schema: { type: 'string', const: 'respond-async' },
   },
   RetryAfter: {
-    description: 'Seconds after which to try again.',
+    description: 'Seconds to wait before the next try.',
     required: true,
     schema: { type: 'integer', minimum: 1 },
     example: 1,
   },
   RetryAfterIfKeyed: {
-    description: 'Seconds after which to try again with the same Idempotency-Key; absent where none was sent.',
+    description: 'Seconds to wait before the next try with the same Idempotency-Key. Absent if none was sent.',
     schema: { type: 'integer', minimum: 1 },
     example: 1,
   },

@@ -13,11 +13,11 @@ export const OPENAPI = {
   info: {
     title: 'Item Listing Service',
     version: '0.1.0',
-    summary: 'Items of a second-hand marketplace: list, open, create',
+    summary: 'Lists, returns and creates the items of a second-hand marketplace',
     description: DESCRIPTION,
     license: { name: 'MIT', identifier: 'MIT' },
   },
-  servers: [{ url: '/', description: 'Where this document comes from' }],
+  servers: [{ url: '/', description: 'The server that returned this document' }],
   security: [],
   tags: [{ name: 'items', description: 'The three operations' }],
   paths: {

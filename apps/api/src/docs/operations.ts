@@ -13,9 +13,9 @@ export const getAll = {
   tags: ['items'],
   summary: 'List items',
   description:
-    'One page of the items that match all filters. Boosted items come first, by `boostScore`, then the newest; favourites in the order in ' +
-    'which they were favourited, the latest first. A page beyond the last is empty. Items with `isVisible: false` are left out. ' +
-    'No body and no Content-Type is `{}`.',
+    'Returns one page of the items that match all filters. Boosted items come first, by `boostScore`, then the newest. Favourites come in ' +
+    'the order in which they were favourited, the most recent first. A page beyond the last is empty. Items with `isVisible: false` are ' +
+    'left out. A request without a body and without a Content-Type counts as `{}`.',
   parameters: parameters('RequestId'),
   requestBody: {
     content: json(schemaRef('GetAllInput'), {
@@ -26,7 +26,7 @@ export const getAll = {
   },
   responses: {
     200: {
-      description: 'The items; `[]` when there are none.',
+      description: 'The items, or `[]` if there are none.',
       headers: headers({ 'Next-After': 'NextAfter' }),
       content: json(
         { type: 'array', maxItems: 100, items: schemaRef('Item') },
@@ -40,8 +40,8 @@ export const getAll = {
 export const getById = {
   operationId: 'getById',
   tags: ['items'],
-  summary: 'Open an item',
-  description: 'One item, also a hidden one. An item that a create has answered is found at once.',
+  summary: 'Get an item',
+  description: 'Returns one item, even if it is hidden. An item that any response has returned is found at once.',
   parameters: parameters('RequestId'),
   requestBody: {
     required: true,
@@ -55,7 +55,7 @@ export const getById = {
 
 const openIt = {
   operationId: 'getById',
-  description: 'The `id` of the answer is what getById takes.',
+  description: 'The `id` in the response is the input of `getById`.',
   requestBody: { id: '$response.body#/id' },
 };
 
@@ -64,25 +64,25 @@ export const create = {
   tags: ['items'],
   summary: 'Create an item',
   description:
-    'Answers the item once it is stored for good. Every refusal is decided before anything is queued. Without an Idempotency-Key one request ' +
-    'makes at most one item, and the same request again makes another.',
+    'Returns the item once it is stored durably. Every refusal is decided before anything is queued. Without an Idempotency-Key, one ' +
+    'request creates at most one item, and the same request again creates another.',
   parameters: parameters('IdempotencyKey', 'Prefer', 'RequestId'),
   requestBody: {
     required: true,
     content: json(schemaRef('CreateItemInput'), {
-      item: { summary: 'No more than is required', value: CREATE_EXAMPLE },
-      withPhotos: { summary: 'With everything, the category by its slug', value: FULL_CREATE_EXAMPLE },
+      item: { summary: 'Required fields only', value: CREATE_EXAMPLE },
+      withPhotos: { summary: 'All fields, with the slug of the category', value: FULL_CREATE_EXAMPLE },
     }),
   },
   responses: {
     200: {
-      description: 'The item as it is stored.',
+      description: 'The stored item.',
       headers: headers({ 'Idempotency-Replayed': 'IdempotencyReplayed' }),
       content: json(schemaRef('Item'), { item }),
       links: { openIt },
     },
     202: {
-      description: 'The create is queued, as was preferred: as durable as the Redis it went to.',
+      description: 'The create is queued, because the client preferred not to wait. It is as durable as Redis.',
       headers: headers({ 'Preference-Applied': 'PreferenceApplied' }),
       content: json(schemaRef('QueuedItem'), { queued: { value: { id: ITEM_EXAMPLE.id, status: 'queued' } } }),
       links: { openIt },

@@ -7,18 +7,18 @@ import { errorJsonSchema } from './schemas.js';
 const WHEN = {
   BAD_REQUEST: 'Invalid input, with all issues at once; malformed JSON or bad UTF-8; a malformed Idempotency-Key.',
   NOT_FOUND: 'No such item.',
-  TIMEOUT: 'The request came too slowly.',
+  TIMEOUT: 'The request did not arrive in time.',
   PAYLOAD_TOO_LARGE:
-    'The body is larger than the service takes: 1 MiB by default, 25,000 objects, arrays and members of objects, 150,000 values. ' +
-    'Or the item of a create is larger than 64 KiB by default: its input as JSON, without unknown keys.',
+    'The body is too large: by default, more than 1 MiB, 25,000 objects, arrays and object members, or 150,000 values. ' +
+    'Or the item of a create is too large: by default, its input as JSON without unknown keys has more than 64 KiB.',
   UNSUPPORTED_MEDIA_TYPE: 'The body is not `application/json` in UTF-8, or is compressed.',
   UNPROCESSABLE_CONTENT: 'The Idempotency-Key was used with another body.',
-  REQUEST_HEADER_FIELDS_TOO_LARGE: 'The headers of the request are too large: 16 KiB at most.',
-  INTERNAL_SERVER_ERROR: 'A fault of the service.',
+  REQUEST_HEADER_FIELDS_TOO_LARGE: 'The request headers are larger than 16 KiB.',
+  INTERNAL_SERVER_ERROR: 'The service has a fault.',
   SERVICE_UNAVAILABLE:
-    'A database is away, or too many creates wait. Certainly nothing was created: try again after `Retry-After`.',
+    'A database is unavailable, or too many creates are waiting. Nothing was created. Try again after `Retry-After`.',
   GATEWAY_TIMEOUT:
-    'The outcome is unknown, the item may still be created: repeat with the same Idempotency-Key, or ask getById for `data.id`.',
+    'The outcome is unknown: the item may still be created. Repeat the request with the same Idempotency-Key, or call `getById` with `data.id`.',
 } as const satisfies Partial<Record<ErrorCode, string>>;
 
 type DocumentedCode = keyof typeof WHEN;
