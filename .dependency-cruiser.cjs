@@ -25,6 +25,7 @@ module.exports = {
       from: { orphan: true, pathNot: ['\\.(int-)?spec\\.ts$', '\\.e2e-spec\\.m?ts$'] },
       to: {},
     },
+    only('client', []),
     only('contracts', []),
     only('runtime', ['contracts']),
     only('database', ['contracts', 'runtime']),

@@ -1,0 +1,34 @@
+/** A part of an input that is not valid. */
+export interface Issue {
+  path: (string | number)[];
+  message: string;
+}
+
+/** An error response of the service, or of a proxy in front of it. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+
+  constructor(
+    /** The HTTP status. */
+    readonly status: number,
+    /** For example `NOT_FOUND`. `UNKNOWN` if the response does not come from the service. */
+    readonly code: string,
+    message: string,
+    /** More about the error: `issues` of an invalid input, or the `id` of a create whose outcome is unknown. */
+    readonly data: { issues?: Issue[]; id?: string } = {},
+  ) {
+    super(message);
+  }
+
+  /** Reads the body of an error response. */
+  static async from(response: Response): Promise<ApiError> {
+    const { status, statusText } = response;
+    const body = (await response.json().catch(() => undefined)) as Partial<ApiError> | undefined;
+    return new ApiError(
+      status,
+      body?.code ?? 'UNKNOWN',
+      body?.message ?? `${String(status)} ${statusText}`,
+      body?.data,
+    );
+  }
+}

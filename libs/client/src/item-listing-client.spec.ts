@@ -1,0 +1,121 @@
+import { ApiError } from './api-error.js';
+import { ItemListingClient } from './item-listing-client.js';
+
+type Answer = Response | Error;
+
+const NEW_ITEM = {
+  name: 'Red city bike',
+  description: 'Three gears, new tyres.',
+  price: 149.5,
+  categoryId: '7',
+  stock: 1,
+  brandId: null,
+  conditionId: null,
+  isFeatured: null,
+  images: ['https://images.example.com/bike.jpg'],
+};
+
+const json = (body: unknown, status = 200, headers: Record<string, string> = {}): Response =>
+  new Response(JSON.stringify(body), { status, headers });
+const busy = (status: number): Response =>
+  json({ code: 'BUSY', status, message: 'Try again' }, status, { 'Retry-After': '0' });
+
+describe('ItemListingClient', () => {
+  let requests: { url: string; headers: Headers; body: unknown }[];
+  beforeEach(() => {
+    requests = [];
+  });
+
+  /** Returns the items of a client whose requests get these responses, one after another. */
+  const itemsOf = (answers: Answer[], options: { timeoutMs?: number } = {}): ItemListingClient['items'] => {
+    const fetch = (url: unknown, { headers, body, signal }: RequestInit = {}): Promise<Response> => {
+      requests.push({ url: String(url), headers: new Headers(headers), body: JSON.parse(body as string) });
+      signal?.throwIfAborted();
+      const answer = answers.shift() ?? new Error('no more responses');
+      return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+    };
+    const baseUrl = 'https://api.example.com/';
+    return new ItemListingClient({ baseUrl, fetch, headers: { Authorization: 'Bearer x' }, ...options }).items;
+  };
+  const keys = (): (string | null)[] => requests.map(({ headers }) => headers.get('Idempotency-Key'));
+
+  it('posts JSON with the headers of the client', async () => {
+    expect(await itemsOf([json({ id: 'a' })]).getById('a')).toEqual({ id: 'a' });
+    const [{ url, headers, body }] = requests as [(typeof requests)[number]];
+    expect([url, body]).toEqual(['https://api.example.com/api/orpc/items/getById', { id: 'a' }]);
+    expect(headers.get('Content-Type')).toBe('application/json');
+    expect(headers.get('Authorization')).toBe('Bearer x');
+  });
+
+  it('repeats a create under one key after a 503, a 504 and a failed connection', async () => {
+    const item = await itemsOf([busy(503), busy(504), new TypeError('fetch failed'), json({ id: 'a' })]).create(
+      NEW_ITEM,
+    );
+    expect(item).toEqual({ id: 'a' });
+    expect(new Set(keys()).size).toBe(1);
+    expect(keys()).toHaveLength(4);
+    expect(keys()[0]).toMatch(/^[0-9a-f]{32}$/);
+  });
+
+  it('uses another key for each create, or the one that it is given', async () => {
+    const items = itemsOf([json({}), json({}), json({})]);
+    await items.create(NEW_ITEM);
+    await items.create(NEW_ITEM);
+    await items.create(NEW_ITEM, { idempotencyKey: 'order-1' });
+    expect(new Set(keys()).size).toBe(3);
+    expect(keys()[2]).toBe('order-1');
+  });
+
+  it('throws other errors at once, with their code and issues', async () => {
+    const issues = [{ path: ['name'], message: 'Too short' }];
+    const refused = json(
+      { defined: false, code: 'BAD_REQUEST', status: 400, message: 'Invalid', data: { issues } },
+      400,
+    );
+    const error: unknown = await itemsOf([refused])
+      .create(NEW_ITEM)
+      .catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toMatchObject({ status: 400, code: 'BAD_REQUEST', message: 'Invalid', data: { issues } });
+    expect(requests).toHaveLength(1);
+  });
+
+  it('understands the errors of a proxy', async () => {
+    const html = new Response('<h1>Bad Gateway</h1>', { status: 502, statusText: 'Bad Gateway' });
+    await expect(itemsOf([html]).getById('a')).rejects.toMatchObject({
+      status: 502,
+      code: 'UNKNOWN',
+      message: '502 Bad Gateway',
+    });
+  });
+
+  it('throws the error of the last try when there is no time for another', async () => {
+    const later = json({ code: 'SERVICE_UNAVAILABLE', message: 'Try again' }, 503, { 'Retry-After': '30' });
+    await expect(itemsOf([later], { timeoutMs: 1000 }).getAll()).rejects.toMatchObject({ status: 503 });
+    expect(requests).toHaveLength(1);
+  });
+
+  it('stops when the signal of the caller says so, even between two tries', async () => {
+    const later = json({}, 503, { 'Retry-After': '10' });
+    const stop = new AbortController();
+    const listing = itemsOf([later]).getAll({}, { signal: stop.signal });
+    setTimeout(() => {
+      stop.abort(new Error('no longer needed'));
+    }, 10);
+    await expect(listing).rejects.toThrow('no longer needed');
+    expect(requests).toHaveLength(1);
+  });
+
+  it('walks through a list by Next-After, and requests a page only when it is needed', async () => {
+    const items = itemsOf([json([{ id: 'a' }, { id: 'b' }], 200, { 'Next-After': 'B' }), json([{ id: 'c' }])]);
+    const walk = items.walk({ status: 'available', pageSize: 2 });
+    const ids = [(await walk.next()).value?.id, (await walk.next()).value?.id];
+    expect(requests).toHaveLength(1);
+    for await (const { id } of walk) ids.push(id);
+    expect(ids).toEqual(['a', 'b', 'c']);
+    expect(requests.map(({ body }) => body)).toEqual([
+      { status: 'available', pageSize: 2 },
+      { status: 'available', pageSize: 2, after: 'B' },
+    ]);
+  });
+});
