@@ -1,0 +1,149 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { runToEnd } from './support/command.js';
+import { startService, type Service } from './support/service.js';
+
+const run = promisify(execFile);
+const ROOT = join(__dirname, '..');
+const NODE_TOOL = (path: string): string => join(ROOT, 'node_modules', ...path.split('/'));
+
+/** Where the examples that are not run here are tested, by their first line, or why they are not. */
+const ELSEWHERE = new Map([
+  [
+    'npm start                   # installs, builds, starts MongoDB and Redis on 127.0.0.1; Ctrl-C stops everything',
+    'start.e2e-spec.ts; Docker: npm run test:compose',
+  ],
+  [
+    'DEMO_CATALOGUE=off PUBLIC_SITE_URL=https://shop.example docker compose up -d --build --scale worker=3',
+    'Docker: npm run test:compose',
+  ],
+  [
+    'docker compose up -d --build --scale worker=3   # no .env needed; the API is on http://127.0.0.1:3000',
+    'Docker: npm run test:compose',
+  ],
+  [
+    'docker compose run --rm -T --no-deps setup node dist/apps/cli/src/import.js - < items.ndjson',
+    'Docker: npm run test:compose',
+  ],
+  ['npm run import -- items.ndjson                       # or items.csv, or - for stdin', 'import.e2e-spec.ts'],
+  ['npm run pack:client', 'client-package.e2e-spec.ts'],
+  ["import { ItemListingClient } from 'item-listing-client';", 'client-package.e2e-spec.ts'],
+  ["import { createORPCClient } from '@orpc/client';", 'orpc-readme.e2e-spec.ts'],
+  [
+    'npx openapi-typescript http://localhost:3000/openapi.json -o item-listing.d.ts',
+    'below, with the program that uses it',
+  ],
+]);
+
+interface Example {
+  document: string;
+  language: string;
+  code: string;
+}
+
+async function examplesIn(document: string): Promise<Example[]> {
+  const text = await readFile(join(ROOT, document), 'utf8');
+  const blocks = [...text.matchAll(/^```(\w+)\n([^]*?)^```/gm)];
+  return blocks.map(([, language = '', code = '']) => ({ document, language, code }));
+}
+
+const ID = '6b00f84064d797f6ac86522a';
+const CURSOR = /^Next-After: ([\w-]+)$/m;
+
+/** Returns a pattern for the output that an example shows: `…` is anything, and ids and cursors differ. */
+function patternOf(line: string): RegExp {
+  const parts = line.split(/ ?…\w.*$| ?…/).map(escape);
+  const pattern = parts
+    .join('.*')
+    .replaceAll(ID, '[0-9a-f]{24}')
+    .replace(/Next-After: .*/, 'Next-After: [\\w-]+');
+  return new RegExp(`^${pattern}`, 'm');
+}
+
+function escape(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}
+
+describe('the examples of the documents', () => {
+  let service: Service;
+  let examples: Example[];
+  beforeAll(async () => {
+    service = await startService();
+    await runToEnd('demo', service.env, []);
+    const pages = (await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWith('.md')).sort();
+    const documents = ['README.md', ...pages.map((name) => join('docs', name))];
+    examples = (await Promise.all(documents.map(examplesIn))).flat();
+  }, 60_000);
+  afterAll(() => service.stop());
+
+  const examplesOf = (language: string): Example[] => examples.filter((example) => example.language === language);
+  const local = (text: string): string => text.replaceAll('http://localhost:3000', service.api.base);
+
+  it('print what the documents show', async () => {
+    const actual = new Map<string, string>();
+    const shown = examplesOf('console');
+    expect(shown.length).toBeGreaterThan(4);
+    for (const { document, code } of shown) {
+      for (const [, command = '', output = ''] of code.matchAll(/^\$ (.*)\n([^]*?)(?=^\$ |(?![^]))/gm)) {
+        let line = local(command);
+        for (const [written, value] of actual) line = line.replaceAll(written, value);
+        const { stdout } = await run('bash', ['-c', line.replace('curl ', 'curl --silent ')]);
+        for (const expected of output.split('\n').filter((text) => !['', '…'].includes(text)))
+          expect({ document, command, stdout: stdout.replaceAll('\r', '') }).toEqual({
+            document,
+            command,
+            stdout: expect.stringMatching(patternOf(expected)) as string,
+          });
+        const created = /^\{"id":"([0-9a-f]{24})"/.exec(stdout)?.[1];
+        if (created !== undefined) actual.set(ID, created);
+        const [written, cursor] = [output, stdout.replaceAll('\r', '')].map((text) => CURSOR.exec(text)?.[1]);
+        if (written !== undefined && cursor !== undefined) actual.set(written, cursor);
+      }
+    }
+  });
+
+  it('run in Python', async () => {
+    const [example] = examplesOf('python');
+    const { stdout } = await run('python3', ['-c', local(example?.code ?? '')]);
+    expect(stdout).toContain('Crème brûlée dishes');
+  });
+
+  it('compile and run with types from OpenAPI', async () => {
+    const example = examplesOf('ts').find(({ code }) => code.includes('openapi-fetch'));
+    // Inside the checkout, so that its packages are found.
+    await mkdir(join(ROOT, '.local'), { recursive: true });
+    const folder = await mkdtemp(join(ROOT, '.local', 'examples-'));
+    try {
+      const types = [`${service.api.base}/openapi.json`, '-o', join(folder, 'item-listing.d.ts')];
+      await run(process.execPath, [NODE_TOOL('openapi-typescript/bin/cli.js'), ...types]);
+      await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+      await writeFile(join(folder, 'client.ts'), local(example?.code ?? ''));
+      const options = [
+        '--ignoreConfig',
+        '--module',
+        'nodenext',
+        '--target',
+        'es2022',
+        '--lib',
+        'es2022,dom',
+        '--strict',
+        '--skipLibCheck',
+      ];
+      await run(process.execPath, [NODE_TOOL('typescript/bin/tsc'), ...options, join(folder, 'client.ts')]);
+      const { stdout } = await run(process.execPath, [join(folder, 'client.js')]);
+      expect(stdout).toBe('NOT_FOUND\n');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  }, 60_000);
+
+  it('are all run, here or elsewhere', () => {
+    const others = examples.filter(({ language, code }) => {
+      const isRunHere = ['console', 'python', 'json'].includes(language) || code.includes('openapi-fetch');
+      return !isRunHere && !ELSEWHERE.has(code.split('\n')[0] ?? '');
+    });
+    expect(others).toEqual([]);
+  });
+});

@@ -1,0 +1,52 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const ROOT = join(__dirname, '..');
+/** What `npm start` reads, and its build, which takes longer than everything else. */
+const COPIED = /^(apps|libs|tools|dist|tsconfig.*\.json|nest-cli\.json|\.swcrc|package(-lock)?\.json)$/;
+
+describe('npm start', () => {
+  let folder: string;
+  let child: ChildProcess;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'npm-start-'));
+    for (const name of (await readdir(ROOT)).filter((each) => COPIED.test(each)))
+      await cp(join(ROOT, name), join(folder, name), { recursive: true });
+    await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  });
+  afterAll(async () => {
+    child.kill('SIGKILL');
+    await rm(folder, { recursive: true, maxRetries: 5 });
+  });
+
+  it('starts everything, prints commands that work, and stops everything', async () => {
+    const { MONGODB_URI, REDIS_URL, ...env } = process.env;
+    expect([MONGODB_URI, REDIS_URL]).not.toContain(undefined);
+    child = spawn('npm', ['start'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
+    const exited = once(child, 'exit');
+    let output = '';
+    const ready = new Promise<void>((resolve) => {
+      child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+        output += chunk;
+        if (output.includes('Ctrl-C stops everything')) resolve();
+      });
+    });
+    await Promise.race([ready, exited]);
+    const commands = output.match(/^ *curl .*$/gm) ?? [];
+    expect(commands).toHaveLength(3);
+    for (const command of commands) {
+      const { stdout } = await run('bash', ['-c', command.replace('curl ', 'curl --silent --fail-with-body ')]);
+      expect(stdout).toContain('"publicId"');
+    }
+    const [, api = ''] = /^Ready: (\S+)$/m.exec(output) ?? [];
+    child.kill('SIGINT');
+    expect(await exited).toEqual([0, null]);
+    await expect(fetch(`${api}/health/live`)).rejects.toThrow('fetch failed');
+    expect(output).toMatch(/^ok +Stop .*api.*worker.*Redis.*MongoDB/m);
+  }, 120_000);
+});
