@@ -170,17 +170,21 @@ describe('the time of a read', () => {
     const items = await store(database, ...Array.from({ length: 500 }, () => record()));
     const ids = items.map(({ _id }) => _id.toHexString());
     // Repeated, because it is a matter of chance how many of them share a query.
-    for (let times = 0; times < 3; times++) {
+    for (let rounds = 0; rounds < 3;) {
+      const delayedBefore = await beOnTime();
       await beLate(TOO_LATE_MS, { times: 1 }, ['find']);
       const since = performance.now();
       const responses = await readAtOnce(ids);
       expect(performance.now() - since).toBeLessThan(MANY_PROMPTLY_MS);
-      await beOnTime();
+      const delayed = (await beOnTime()) - delayedBefore;
       const late = responses.filter(({ status }) => status !== 200);
       expect(late.filter(({ status }) => status !== 503)).toEqual([]);
-      expect(late.length).toBeLessThanOrEqual(100);
       const wrong = responses.filter(({ status, body }, n) => status === 200 && body.id !== ids[n]);
       expect(wrong).toEqual([]);
+      // MongoDB sometimes delays two queries that arrive at the same moment, although it was told to delay one.
+      if (delayed > 1) continue;
+      expect(late.length).toBeLessThanOrEqual(100);
+      rounds++;
     }
   });
 
