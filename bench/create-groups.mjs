@@ -28,6 +28,7 @@ const SEARCHABLE = { direct: { must: 2, aim: 3 }, lean: { must: 1.9, aim: 2.5 } 
  * @property {import('./meter.mjs').Meter} meter
  * @property {typeof import('./create.mjs').FULL} size
  * @property {{connections: number, title: string, rounds: import('./meter.mjs').Measured[]}[]} loads all results
+ * @property {Record<string, string>} plots SVGs by name
  */
 
 /**

@@ -5,8 +5,8 @@ import { StepError } from '../tools/steps.mjs';
 import { GROUPS, TREE_GROUPS } from './create-groups.mjs';
 import { Databases } from './databases.mjs';
 import { Meter } from './meter.mjs';
-import { absolutesTable, figuresTable, machine } from './report.mjs';
-import { isMet } from './rows.mjs';
+import { loadPlots } from './plots.mjs';
+import { absolutesTable, resultOf } from './report.mjs';
 import { startSubjects } from './subjects.mjs';
 
 export const FULL = {
@@ -34,7 +34,7 @@ export const QUICK = {
  * Compares creating through the queue with what a team would write instead, or with another checkout of the service.
  * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
  * @param {{quick: boolean, only: string[], keyed: boolean, rounds?: string, against?: string}} options
- * @returns {Promise<{text: string, passed: boolean}>} Markdown, and whether every "must" is met
+ * @returns {Promise<import('./report.mjs').Result>}
  */
 export async function runBenchmark(launcher, { quick, only, keyed, rounds, against: folder }) {
   const against = folder && resolve(folder);
@@ -46,7 +46,7 @@ export async function runBenchmark(launcher, { quick, only, keyed, rounds, again
   const names = Object.values(groups).flatMap((group) => group.subjects);
   const subjects = await startSubjects(launcher, databases, names, { against });
   const meter = new Meter(launcher, databases, { keyed });
-  const bench = { databases, subjects, meter, size, loads: [] };
+  const bench = { databases, subjects, meter, size, loads: [], plots: {} };
 
   const rows = [];
   await launcher.steps.run('warm-up', () => warmUp(bench));
@@ -62,11 +62,8 @@ export async function runBenchmark(launcher, { quick, only, keyed, rounds, again
     ...(against ? [`The other tree: ${against}.`] : []),
     `Load average before: ${loadBefore.toFixed(1)}; the generator used ${generatorCost(meter)} of CPU per request.`,
   ];
-  const warnings = [...meter.problems.map((problem) => `**${problem}**`), ...meter.remarks];
-  const tables = [figuresTable(rows), ...(bench.loads.length > 0 ? [absolutesTable(bench.loads)] : [])];
-  const list = warnings.map((sentence) => `- ${sentence}`).join('\n');
-  const text = [`${machine(versions)}.`, notes.join(' '), ...tables, list].filter(Boolean).join('\n\n');
-  return { text, passed: rows.every(isMet) && meter.problems.length === 0 };
+  const more = bench.loads.length > 0 ? [absolutesTable(bench.loads)] : [];
+  return resultOf({ versions, notes, rows, more, meter, plots: { ...loadPlots(bench.loads), ...bench.plots } });
 }
 
 function chosenGroups(only, against) {

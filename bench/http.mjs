@@ -7,9 +7,9 @@ import { anyFreePort } from '../tools/processes/ports.mjs';
 import { runCli, serviceArguments } from '../tools/start/services.mjs';
 import { Databases } from './databases.mjs';
 import { Meter } from './meter.mjs';
-import { figuresTable, machine } from './report.mjs';
+import { resultOf } from './report.mjs';
 import { interleave } from './rounds.mjs';
-import { compared, isMet, rate } from './rows.mjs';
+import { compared, rate } from './rows.mjs';
 import { call, environment } from './subjects.mjs';
 
 const FULL = { rounds: 15, warmUpMs: 500, ms: 3000, heatMs: 5000 };
@@ -28,7 +28,7 @@ const COMMANDS = {
  * Express, as in any Nest application, and called directly by Node.js.
  * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
  * @param {{quick: boolean}} options
- * @returns {Promise<{text: string, passed: boolean}>} Markdown, and whether the "must" is met
+ * @returns {Promise<import('./report.mjs').Result>}
  */
 export async function runBenchmark(launcher, { quick }) {
   const [loadBefore] = loadavg();
@@ -49,8 +49,11 @@ export async function runBenchmark(launcher, { quick }) {
   await databases.close();
 
   const rows = figures(results);
-  const notes = `${size.rounds} interleaved rounds of ${size.ms / 1000} s; a ratio is taken in each round. Load average before: ${loadBefore.toFixed(1)}.`;
-  return { text: [`${machine(versions)}.`, notes, figuresTable(rows)].join('\n\n'), passed: rows.every(isMet) };
+  const notes = [
+    `${size.rounds} interleaved rounds of ${size.ms / 1000} s; a ratio is taken in each round.`,
+    `Load average before: ${loadBefore.toFixed(1)}.`,
+  ];
+  return resultOf({ versions, notes, rows, meter });
 }
 
 function figures({ whole, express, direct }) {

@@ -1,3 +1,4 @@
+import { drainPlot } from './plots.mjs';
 import { interleave } from './rounds.mjs';
 
 const BURST = { connections: 1000, rate: 5000, count: 10_000 };
@@ -9,10 +10,11 @@ const TITLE = '10,000 creates in 2 s over 1,000 connections';
  * @param {import('./create-groups.mjs').Bench} bench
  * @returns {Promise<import('./rows.mjs').Row[]>}
  */
-export async function largeBurst({ meter, subjects, size }) {
+export async function largeBurst({ meter, subjects, size, plots }) {
   const { service } = await interleave(['service'], size.largeBursts, (name) =>
     meter.measure(subjects[name], { burst: BURST }),
   );
+  plots.burst = drainPlot(TITLE, BURST, service.at(-1).creates.timeline);
   const row = (figure, of, demands) => ({
     figure: `${TITLE}: ${figure}`,
     values: service.map(of),

@@ -55,7 +55,7 @@ export class Meter {
     const indexedMs = reports.creates ? await this.#untilIndexed(subject) : 0;
     const cpuMs = mapValues(pids, (pid, name) => cpuMsOf(pid) - before[name]);
     const peakMegabytes = mapValues(subject.pids, peakMegabytesOf);
-    if (reports.creates) await this.#compare(subject, countBefore, reports.creates);
+    if (reports.creates) await this.#compare(subject, countBefore, reports.creates, load);
     if (load.prepared)
       for (const report of [reports.reads, reports.others ?? []].flat()) this.#requireSuccess(subject, report);
     await delay(SETTLE_MS);
@@ -84,7 +84,7 @@ export class Meter {
   }
 
   /** Requires that every create with a 200 is stored and, beyond those, at most the ones with an unknown outcome. */
-  async #compare(subject, countBefore, { answers, refusedWithoutRetryAfter }) {
+  async #compare(subject, countBefore, { answers, refusedWithoutRetryAfter }, { expected = [] }) {
     const { 200: created = 0, 503: refused = 0, ...others } = answers;
     const unknown = sum(others);
     let stored = (await subject.countItems()) - countBefore;
@@ -99,7 +99,8 @@ export class Meter {
     if (refusedWithoutRetryAfter > 0) {
       this.report(`${subject.title} returned 503 without Retry-After ${refusedWithoutRetryAfter} times`);
     }
-    if (unknown + refused > 0) this.remarks.push(`${subject.title} responded with ${JSON.stringify(answers)}`);
+    const isExpected = Object.keys(others).every((status) => expected.includes(status));
+    if (refused > 0 || !isExpected) this.remarks.push(`${subject.title} responded with ${JSON.stringify(answers)}`);
   }
 
   /** Requires 200s only: prepared requests have been checked, and a fast rejection must not count as speed. */

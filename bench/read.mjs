@@ -10,9 +10,9 @@ import { Meter } from './meter.mjs';
 import { compilePeers, startPeer } from './peers.mjs';
 import { prepare } from './prepared.mjs';
 import { readGroups } from './read-groups.mjs';
-import { figuresTable, machine } from './report.mjs';
+import { resultOf } from './report.mjs';
 import { interleave } from './rounds.mjs';
-import { faster, isMet } from './rows.mjs';
+import { faster } from './rows.mjs';
 import { call, environment } from './subjects.mjs';
 
 const FULL = { items: 100_000, ids: 20_000, rounds: 5, warmUpMs: 500, ms: 3000, heatMs: 4000 };
@@ -29,7 +29,7 @@ const TITLES = {
  * Compares reading with what a team would write instead, all on the same items of one database.
  * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
  * @param {{quick: boolean, only: string[], data?: string, rounds?: string, against?: string}} options
- * @returns {Promise<{text: string, passed: boolean}>} Markdown, and whether every "must" is met
+ * @returns {Promise<import('./report.mjs').Result>}
  */
 export async function runBenchmark(launcher, { quick, only, data, rounds, against: otherTree }) {
   const [loadBefore] = loadavg();
@@ -69,9 +69,7 @@ export async function runBenchmark(launcher, { quick, only, data, rounds, agains
     `${size.rounds} interleaved rounds of ${size.ms / 1000} s; a ratio is taken in each round.`,
     `Load average before: ${loadBefore.toFixed(1)}.`,
   ];
-  const problems = meter.problems.map((problem) => `- **${problem}**`).join('\n');
-  const text = [`${machine(versions)}.`, notes.join(' '), figuresTable(rows), problems].filter(Boolean).join('\n\n');
-  return { text, passed: rows.every(isMet) && meter.problems.length === 0 };
+  return resultOf({ versions, notes, rows, meter });
 }
 
 /** Starts no worker, because it would clear lapsed boosts while the peers are measured. */

@@ -1,13 +1,52 @@
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import { median } from './rounds.mjs';
-import { countedValue, duration, verdict } from './rows.mjs';
+import { countedValue, duration, isMet, verdict } from './rows.mjs';
 
 const PROCESSES = { api: 'CPU a create: API', worker: 'worker', mongod: 'MongoDB', redis: 'Redis' };
 
-/** Returns a Markdown table of the figures and their verdicts. */
-export function figuresTable(rows) {
+/**
+ * @typedef {object} Result of a benchmark
+ * @property {string} text Markdown for the terminal, with the targets
+ * @property {string} page Markdown for docs/benchmarks.md
+ * @property {Record<string, string>} plots SVGs by name
+ * @property {boolean} passed whether every "must" is met
+ */
+
+/**
+ * Returns the result of a benchmark.
+ * @param {object} report
+ * @param {{mongod: string, redis: string}} report.versions
+ * @param {string[]} report.notes sentences about how it was measured
+ * @param {import('./rows.mjs').Row[]} report.rows
+ * @param {string[]} [report.more] tables and paragraphs that follow the figures
+ * @param {import('./meter.mjs').Meter} [report.meter] what it has reported is part of the result
+ * @param {Record<string, string>} [report.plots]
+ * @returns {Result}
+ */
+export function resultOf({ versions, notes, rows, more = [], meter = { problems: [], remarks: [] }, plots = {} }) {
+  const warnings = [...meter.problems.map((problem) => `**${problem}**`), ...meter.remarks];
+  const assemble = (figures) =>
+    [`${machine(versions)}.`, notes.join(' '), figures, ...more, warnings.map((warning) => `- ${warning}`).join('\n')]
+      .filter(Boolean)
+      .join('\n\n');
+  return {
+    text: assemble(figuresTable(rows)),
+    page: assemble(plainTable(rows)),
+    plots,
+    passed: rows.every(isMet) && meter.problems.length === 0,
+  };
+}
+
+/** Returns a Markdown table of the figures, their targets and whether they are met. */
+function figuresTable(rows) {
   const lines = rows.map((row) => [row.figure, limit(row, row.must), limit(row, row.aim), measured(row), verdict(row)]);
   return table(['Figure', 'Must', 'Aim', 'Measured: median (lowest–highest)', 'Met'], lines);
+}
+
+/** Returns a Markdown table of the figures. */
+function plainTable(rows) {
+  const lines = rows.map((row) => [row.figure, measured(row)]);
+  return table(['Figure', 'Measured: median (lowest–highest)'], lines);
 }
 
 /**
@@ -30,11 +69,8 @@ export function absolutesTable(loads) {
   return table(['', 'creates/s', 'p50', 'p99', ...Object.values(PROCESSES), 'together'], lines);
 }
 
-/**
- * Returns a line about the machine and the versions of the programs.
- * @param {{mongod: string, redis: string}} versions
- */
-export function machine({ mongod, redis }) {
+/** Returns a line about the machine and the versions of the programs. */
+function machine({ mongod, redis }) {
   const memory = Math.min(totalmem(), process.constrainedMemory() || Infinity) / 2 ** 30;
   const hardware = `${availableParallelism()} cores (${cpus()[0]?.model.trim()}), ${memory.toFixed(0)} GiB`;
   return `${hardware}; Node.js ${process.versions.node}, MongoDB ${mongod}, Redis ${redis}, all on this machine`;

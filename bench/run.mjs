@@ -1,6 +1,6 @@
 // Runs the project's benchmarks from a bare checkout: `npm run bench -- create [--quick] [--only ROW]… [--keyed]
 // [--rounds N] [--against DIR]`, and `http`, `read`, `scale` and `soak` with [--quick]. Progress goes to stderr, the
-// tables for docs/benchmarks.md go to stdout. The exit code is 1 if a "must" is missed.
+// results go to stdout. The exit code is 1 if a "must" is missed.
 //
 //   --quick       fewer and shorter rounds, and fewer items: about three minutes instead of fifteen, but noisier
 //   --only        one group of rows, may be repeated. create: creates-64, creates-256, always-64, always-256, unknown,
@@ -9,6 +9,7 @@
 //   --keyed       sends an Idempotency-Key with every create
 //   --rounds N    interleaved rounds of steady loads, instead of 5 (3 with --quick)
 //   --against DIR create and read: compares with another checkout of the service, built before, in the same rounds
+//   --write       replaces the part of docs/benchmarks.md that belongs to this benchmark, and its plots
 //   --data DIR    read and scale: keeps MongoDB's data in this folder. The next run reuses what this one has loaded;
 //                 loading a million items takes most of the time of scale
 import '../tools/node-version.mjs';
@@ -29,9 +30,13 @@ await launch(
     await buildIfNeeded(launcher);
     // Imported only now, because it needs packages that may just have been installed.
     const { runBenchmark } = await import(`./${name}.mjs`);
-    const { text, passed } = await runBenchmark(launcher, options);
-    process.stdout.write(`${text}\n`);
-    return passed ? 0 : 1;
+    const result = await runBenchmark(launcher, options);
+    process.stdout.write(`${result.text}\n`);
+    if (options.write) {
+      const { writePage } = await import('./page.mjs');
+      await writePage(name, result);
+    }
+    return result.passed ? 0 : 1;
   },
   { exitCodeWhenStopped: INTERRUPTED },
 );
@@ -47,6 +52,7 @@ function readArguments() {
         rounds: { type: 'string' },
         against: { type: 'string' },
         data: { type: 'string' },
+        write: { type: 'boolean', default: false },
       },
     });
     const [name] = positionals;

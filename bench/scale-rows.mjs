@@ -1,5 +1,7 @@
 import { prepare, randomIds } from './prepared.mjs';
-import { interleave } from './rounds.mjs';
+import { growthPlot } from './plots.mjs';
+import { table } from './report.mjs';
+import { interleave, median } from './rounds.mjs';
 import { compared, duration, mongodbCpu, rate, TIMES } from './rows.mjs';
 import { growthQueries, largeQueries, requireAnswers, searchQuery } from './scale-queries.mjs';
 
@@ -22,6 +24,7 @@ export async function growthRows(bench) {
   const queries = {};
   for (const [name, { db }] of Object.entries(subjects)) queries[name] = await growthQueries(db, size, words);
   const rows = [];
+  const times = [];
   for (const [index, { figure, must, aim }] of queries.large.entries()) {
     const results = await launcher.steps.run(figure, () => {
       const loads = Object.keys(subjects).map((name) => [
@@ -30,9 +33,11 @@ export async function growthRows(bench) {
       ]);
       return measureInTurn(bench, Object.fromEntries(loads));
     });
+    times.push({ figure, large: median(results.large), small: median(results.small) });
     const title = `p50 of ${figure}, ${bench.large.title} against ${bench.small.title}`;
     rows.push(compared(results.large, results.small, duration, { figure: title, better: 'less', must, aim }));
   }
+  bench.plots.size = growthPlot(times, { large: bench.large.title, small: bench.small.title });
   return rows;
 }
 
@@ -85,10 +90,12 @@ export async function indexSizes({ db, title }) {
   const { size, storageSize, totalIndexSize, indexSizes: sizes } = storageStats;
   const of = `${megabytes(totalIndexSize)} to ${megabytes(size)} (${megabytes(storageSize)} compressed)`;
   const figure = `size of the indexes against that of the data, ${title}`;
-  const each = Object.entries(sizes).sort(([, a], [, b]) => b - a);
+  const lines = Object.entries(sizes)
+    .sort(([, a], [, b]) => b - a)
+    .map(([name, bytes]) => [`\`${name}\``, megabytes(bytes)]);
   return {
     row: { figure, better: 'less', must: 0.6, aim: 0.45, ...TIMES, values: [totalIndexSize / size], note: of },
-    note: `Indexes of ${title}, with ${terms.toFixed(1)} search terms each: ${each.map(([name, bytes]) => `\`${name}\` ${megabytes(bytes)}`).join(', ')}.`,
+    table: table([`Index of ${title}, with ${terms.toFixed(1)} search terms each`, 'Size'], lines),
   };
 }
 

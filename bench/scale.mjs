@@ -5,8 +5,7 @@ import { StepError } from '../tools/steps.mjs';
 import { loadCatalogue } from './catalogue.mjs';
 import { Databases } from './databases.mjs';
 import { Meter } from './meter.mjs';
-import { figuresTable, machine } from './report.mjs';
-import { isMet } from './rows.mjs';
+import { resultOf, table } from './report.mjs';
 import { besideSearchesRow, createRows, growthRows, indexSizes, largeRows, warmUp } from './scale-rows.mjs';
 import { chooseWords } from './scale-words.mjs';
 import { statusChangeRow } from './status-change.mjs';
@@ -41,7 +40,7 @@ const POLL_INTERVAL_MS = 500;
  * Measures whether the cost of reading grows with the catalogue: the service alone, on a small and a large one.
  * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
  * @param {{quick: boolean, data?: string}} options
- * @returns {Promise<{text: string, passed: boolean}>} Markdown, and whether every "must" is met
+ * @returns {Promise<import('./report.mjs').Result>}
  */
 export async function runBenchmark(launcher, { quick, data }) {
   const [loadBefore] = loadavg();
@@ -54,7 +53,7 @@ export async function runBenchmark(launcher, { quick, data }) {
 
   const meter = new Meter(launcher, databases, { keyed: false });
   const folder = launcher.temporaryFolder(LOCAL);
-  const bench = { launcher, meter, folder, size, words, small, large };
+  const bench = { launcher, meter, folder, size, words, small, large, plots: {} };
   const indexes = await indexSizes(large);
   await launcher.steps.run('warm-up', () => warmUp(bench));
   const rows = [
@@ -72,14 +71,8 @@ export async function runBenchmark(launcher, { quick, data }) {
     `${size.rounds} interleaved rounds of ${size.ms / 1000} s; a ratio is taken in each round, of medians.`,
     `Load average before: ${loadBefore.toFixed(1)}.`,
   ];
-  const list = [wordsNote(words, frequencies), indexes.note, ...meter.problems.map((problem) => `**${problem}**`)];
-  const text = [
-    `${machine(versions)}.`,
-    notes.join(' '),
-    figuresTable(rows),
-    list.map((line) => `- ${line}`).join('\n'),
-  ];
-  return { text: text.join('\n\n'), passed: rows.every(isMet) && meter.problems.length === 0 };
+  const more = [wordsTable(words, frequencies), indexes.table];
+  return resultOf({ versions, notes, rows, more, meter, plots: bench.plots });
 }
 
 /** @returns {Promise<import('./subjects.mjs').Subject & {db: import('mongoose').mongo.Db}>} */
@@ -112,8 +105,9 @@ async function untilNoneHasLapsed(items) {
   }
 }
 
-function wordsNote(words, frequencies) {
-  const counted = (term) => `\`${term}\` ${frequencies[term].map((count) => count.toLocaleString('en')).join(' and ')}`;
-  const kinds = Object.entries(words).map(([kind, terms]) => `${kind}: ${terms.map(counted).join(', ')}`);
-  return `Words, and how many visible items of the small and the large database contain them: ${kinds.join('; ')}.`;
+/** Returns a table of the words, and of how many visible items of the small and of the large database have them. */
+function wordsTable(words, frequencies) {
+  const counted = (term) => `\`${term}\`: ${frequencies[term].map((count) => count.toLocaleString('en')).join(', ')}`;
+  const lines = Object.entries(words).map(([kind, terms]) => [kind, terms.map(counted).join('; ')]);
+  return table(['Search', 'Visible items with the word: small database, large database'], lines);
 }

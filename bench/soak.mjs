@@ -1,6 +1,7 @@
 import { Databases } from './databases.mjs';
 import { Meter } from './meter.mjs';
-import { machine, table } from './report.mjs';
+import { resultOf, table } from './report.mjs';
+import { TIMES } from './rows.mjs';
 import { startSubjects } from './subjects.mjs';
 
 const CONNECTIONS = 256;
@@ -14,8 +15,7 @@ const MAX_GROWTH = 1.15;
  * Checks that memory stays flat at full load: creates with an Idempotency-Key over 256 connections for ten minutes.
  * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
  * @param {{quick: boolean}} options two minutes instead of ten
- * @returns {Promise<{text: string, passed: boolean}>} Markdown, and whether the peak memory of the last third is at
- *   most 1.15 times that of the second third
+ * @returns {Promise<import('./report.mjs').Result>}
  */
 export async function runBenchmark(launcher, { quick }) {
   const databases = await Databases.start(launcher);
@@ -33,21 +33,24 @@ export async function runBenchmark(launcher, { quick }) {
 
   const third = Math.floor(slices.length / 3);
   const parts = [slices.slice(0, third), slices.slice(third, -third), slices.slice(-third)];
-  const growth = ['api', 'worker', 'redis'].map((name) => most(parts[2], name) / most(parts[1], name));
-  const lines = ['API', 'worker', 'Redis'].map((title, index) => {
-    const name = title.toLowerCase();
-    return [title, ...parts.map((part) => `${most(part, name).toFixed(0)} MB`), `${growth[index].toFixed(2)} ×`];
-  });
+  const processes = ['API', 'worker', 'Redis'];
+  const rows = processes.map((title) => ({
+    figure: `most memory of the ${title} in the last third of the time against the second`,
+    better: 'less',
+    must: MAX_GROWTH,
+    ...TIMES,
+    values: [most(parts[2], title) / most(parts[1], title)],
+  }));
+  const lines = processes.map((title) => [title, ...parts.map((part) => `${most(part, title).toFixed(0)} MB`)]);
   const rate = slices.reduce((sum, { perSecond }) => sum + perSecond, 0) / slices.length;
-  const text = [
-    `${machine(versions)}.`,
-    `${(slices.length * SLICE_MS) / 60_000} minutes of ${rate.toFixed(0)} creates/s over ${CONNECTIONS} connections, each with an Idempotency-Key.`,
-    table(['Most memory', 'first third', 'second third', 'last third', 'last to second (must ≤ 1.15 ×)'], lines),
-    ...meter.problems,
-  ].join('\n\n');
-  return { text, passed: growth.every((ratio) => ratio <= MAX_GROWTH) && meter.problems.length === 0 };
+  const minutes = (slices.length * SLICE_MS) / 60_000;
+  const notes = [
+    `${minutes} minutes of ${rate.toFixed(0)} creates/s over ${CONNECTIONS} connections, each with an Idempotency-Key.`,
+  ];
+  const more = [table(['Most memory', 'first third', 'second third', 'last third'], lines)];
+  return resultOf({ versions, notes, rows, more, meter });
 }
 
-function most(slices, name) {
-  return Math.max(...slices.map((slice) => slice[name]));
+function most(slices, title) {
+  return Math.max(...slices.map((slice) => slice[title.toLowerCase()]));
 }

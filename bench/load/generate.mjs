@@ -13,6 +13,7 @@ import { Tally } from './tally.mjs';
  * @property {number} port
  * @property {boolean} [keyed] whether creates have an Idempotency-Key
  * @property {number} [waitS] the wait that creates ask for
+ * @property {string[]} [expected] statuses besides 200 that are no remark
  * @property {boolean} [isUnknown] whether the brands and conditions of creates do not exist
  * @property {{connections: number, warmUpMs: number, ms: number}} [steady] creates in a closed loop
  * @property {{connections: number, rate?: number, count: number}} [burst] creates in an open loop, all at once without a rate
