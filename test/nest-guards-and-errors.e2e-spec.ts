@@ -2,6 +2,7 @@ import {
   type CanActivate,
   ConflictException,
   Controller,
+  createParamDecorator,
   type ExecutionContext,
   Get,
   HttpException,
@@ -11,9 +12,10 @@ import {
   UnauthorizedException,
   UseGuards,
 } from '@nestjs/common';
-import { APP_GUARD } from '@nestjs/core';
+import { APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import type { Request, Response } from 'express';
+import { InputPipe } from '../apps/api/src/http/input.pipe.js';
 import type { ApiClient } from './support/api-client.js';
 import { describeApplications, get, start } from './support/nest-application.js';
 
@@ -32,6 +34,33 @@ class AuthGuard implements CanActivate {
     return true;
   }
 }
+
+type UserRequest = Request & { user?: string | undefined };
+
+@Injectable()
+class UserGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const request = context.switchToHttp().getRequest<UserRequest>();
+    request.user = request.get('X-User');
+    return request.user !== undefined;
+  }
+}
+
+const CurrentUser = createParamDecorator((_: unknown, context: ExecutionContext) => {
+  return context.switchToHttp().getRequest<UserRequest>().user;
+});
+
+@Controller('users')
+class UsersController {
+  @Get('me')
+  @UseGuards(UserGuard)
+  me(@CurrentUser() user: string): object {
+    return { user };
+  }
+}
+
+@Module({ controllers: [UsersController], providers: [{ provide: APP_PIPE, useClass: InputPipe }] })
+class UsersModule {}
 
 @Controller('cats')
 class CatsController {
@@ -99,6 +128,12 @@ describeApplications((env) => {
     }
     expect((await get(client, '/cats/legal')).status).toBe(451);
     expect((await get(client, '/cats/guarded', { Authorization: 'Bearer x' })).status).toBe(200);
+  });
+
+  it('passes the user that a guard has identified to a parameter with a decorator of its own', async () => {
+    const { client: users } = await start(UsersModule, undefined, env);
+    expect((await get(users, '/users/me')).status).toBe(403);
+    expect(await (await get(users, '/users/me', { 'X-User': 'anna' })).json()).toEqual({ user: 'anna' });
   });
 
   it('closes the connection if a handler fails in the middle of its response', async () => {
