@@ -16,6 +16,8 @@ export class ApiError extends Error {
     message: string,
     /** More about the error: `issues` of an invalid input, or the `id` of a create whose outcome is unknown. */
     readonly data: { issues?: Issue[]; id?: string } = {},
+    /** How long to wait before another try, if the response says so. */
+    readonly retryAfterMs?: number,
   ) {
     super(message);
   }

@@ -95,6 +95,30 @@ describe('ItemListingClient', () => {
     expect(requests).toHaveLength(1);
   });
 
+  it('does not let a last 503 hide that an earlier try may have created the item', async () => {
+    const later = json({ code: 'SERVICE_UNAVAILABLE', message: 'Try again' }, 503, { 'Retry-After': '30' });
+    await expect(itemsOf([busy(504), later], { timeoutMs: 1000 }).create(NEW_ITEM)).rejects.toMatchObject({ status: 504 });
+    expect(requests).toHaveLength(2);
+  });
+
+  it('repeats a call whose connection fails in the middle of the response', async () => {
+    const broken = new ReadableStream({
+      start: (stream) => {
+        stream.error(new TypeError('terminated'));
+      },
+    });
+    expect(await itemsOf([new Response(broken), json({ id: 'a' })]).getById('a')).toEqual({ id: 'a' });
+  });
+
+  it('does not repeat a call whose response is not JSON', async () => {
+    await expect(itemsOf([new Response('<html>'), json({})]).getById('a')).rejects.toThrow(SyntaxError);
+    expect(requests).toHaveLength(1);
+  });
+
+  it.each(['localhost', 'localhost:3000', ''])('rejects the base URL %j', (baseUrl) => {
+    expect(() => new ItemListingClient({ baseUrl })).toThrow(TypeError);
+  });
+
   it('stops when the signal of the caller says so, even between two tries', async () => {
     const later = json({}, 503, { 'Retry-After': '10' });
     const stop = new AbortController();

@@ -1,5 +1,13 @@
 import { ApiError } from './api-error.js';
 
+type HeaderMap = Record<string, string>;
+
+/** A successful response. */
+interface Reply {
+  body: unknown;
+  headers: Headers;
+}
+
 /** How a client reaches the service. */
 export interface ClientOptions {
   /** The address of the API, for example `https://api.example.com`. */
@@ -7,7 +15,7 @@ export interface ClientOptions {
   /** The most time that a call may take with all its tries, in ms. 30,000 by default. */
   timeoutMs?: number;
   /** Headers of every request, for example `Authorization`. */
-  headers?: Record<string, string>;
+  headers?: HeaderMap;
   /** Replaces the global `fetch`. */
   fetch?: typeof fetch;
 }
@@ -21,66 +29,75 @@ export interface CallOptions {
 const DEFAULT_TIMEOUT_MS = 30_000;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5000;
-/** After a 503 nothing was created. After a 504 the outcome is unknown, and the same request settles it. */
-const RETRIED_STATUSES = [503, 504];
 
 /** Sends the requests of a client, and repeats those that failed for a while. */
 export class Transport {
-  constructor(private readonly options: ClientOptions) {}
+  private readonly base: string;
+
+  /** @throws TypeError if the base URL is not an http or https URL */
+  constructor(private readonly options: ClientOptions) {
+    this.base = new URL(options.baseUrl).href.replace(/\/$/, '');
+    if (!/^https?:/.test(this.base)) throw new TypeError(`not an http or https URL: ${options.baseUrl}`);
+  }
 
   /**
    * Calls an operation. Repeats it after a 503, a 504 or a failed connection, as long as there is time.
    *
-   * @throws ApiError for an error response, TypeError if there is no connection, or the reason of the signal:
-   * a `TimeoutError` after `timeoutMs`
+   * @throws ApiError for an error response, TypeError if the connection failed, or the reason of the signal: a
+   * `TimeoutError` after `timeoutMs`. If an earlier try may have succeeded, a last 503 does not hide its error.
    */
-  async call(
-    operation: string,
-    input: object,
-    { signal, headers = {} }: CallOptions & { headers?: Record<string, string> },
-  ): Promise<{ body: unknown; headers: Headers }> {
+  async call(operation: string, input: object, options: CallOptions & { headers?: HeaderMap }): Promise<Reply> {
+    const { signal, headers = {} } = options;
     const timeoutMs = this.options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
     const deadline = performance.now() + timeoutMs;
     const timeout = AbortSignal.timeout(timeoutMs);
     const stop = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
     const init = this.requestOf(input, headers, stop);
+    let unresolved: Error | undefined;
     for (let tries = 1; ; tries++) {
-      const response = await this.send(operation, init);
-      if (response instanceof Response && response.ok)
-        return { body: await response.json(), headers: response.headers };
-      const error = response instanceof Response ? await ApiError.from(response) : response;
+      const reply = await this.attempt(operation, init);
+      if (!(reply instanceof Error)) return reply;
       stop.throwIfAborted();
-      const pauseMs = pauseAfter(response, tries);
-      if (pauseMs === undefined || performance.now() + pauseMs >= deadline) throw error;
+      if (!mayBeOpen(reply) && !isRefusal(reply)) throw reply;
+      if (mayBeOpen(reply)) unresolved = reply;
+      const pauseMs = pauseAfter(reply, tries);
+      if (performance.now() + pauseMs >= deadline) throw unresolved ?? reply;
       await pause(pauseMs, stop);
     }
   }
 
-  private requestOf(input: object, headers: Record<string, string>, signal: AbortSignal): RequestInit {
+  private requestOf(input: object, headers: HeaderMap, signal: AbortSignal): RequestInit {
     const all = { ...this.options.headers, ...headers, 'Content-Type': 'application/json' };
     return { method: 'POST', headers: all, body: JSON.stringify(input), signal };
   }
 
-  /** Returns the response, or the error if there is none. */
-  private async send(operation: string, init: RequestInit): Promise<Response | Error> {
-    const { baseUrl, fetch = globalThis.fetch } = this.options;
+  private async attempt(operation: string, init: RequestInit): Promise<Reply | Error> {
+    const { fetch = globalThis.fetch } = this.options;
     try {
-      return await fetch(`${baseUrl.replace(/\/$/, '')}/api/orpc/items/${operation}`, init);
+      const response = await fetch(`${this.base}/api/orpc/items/${operation}`, init);
+      if (!response.ok) return await ApiError.from(response);
+      return { body: await response.json(), headers: response.headers };
     } catch (error) {
       return error as Error;
     }
   }
 }
 
-/** Returns how long to wait before the next try in ms, or undefined if another try would not help. */
-function pauseAfter(response: Response | Error, tries: number): number | undefined {
-  const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS);
+/** Returns whether the request may have succeeded: a 504, or a connection that failed, for which fetch throws a TypeError. */
+function mayBeOpen(error: Error): boolean {
+  return error instanceof TypeError || (error instanceof ApiError && error.status === 504);
+}
+
+/** Returns whether the service has refused the request for now. */
+function isRefusal(error: Error): boolean {
+  return error instanceof ApiError && error.status === 503;
+}
+
+/** Returns how long to wait before the next try in ms. */
+function pauseAfter(error: Error, tries: number): number {
+  if (error instanceof ApiError && error.retryAfterMs !== undefined) return error.retryAfterMs;
   // Varies, so that clients that failed together do not try again together.
-  const variedMs = pauseMs * (0.5 + Math.random() / 2);
-  if (response instanceof Error) return variedMs;
-  if (!RETRIED_STATUSES.includes(response.status)) return undefined;
-  const retryAfter = response.headers.get('Retry-After') ?? '';
-  return /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : variedMs;
+  return Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2);
 }
 
 /** @throws the reason of the signal */
