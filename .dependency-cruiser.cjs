@@ -63,12 +63,7 @@ module.exports = {
     packageOnlyIn('mongoose', [lib('database')]),
     packageOnlyIn('mongodb', [lib('database')]),
     packageOnlyIn('ioredis', [lib('queue')]),
-    packageOnlyIn('bullmq', [
-      lib('queue'),
-      '^apps/worker/src/.*\\.(processor|consumer|scheduler)\\.ts$',
-      '^apps/api/src/items/create-item\\.gateway\\.ts$',
-      '^apps/api/src/admin/',
-    ]),
+    packageOnlyIn('bullmq', [lib('queue'), '^apps/worker/src/items/create-item\\.processor\\.ts$']),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

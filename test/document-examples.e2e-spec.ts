@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { ItemSchema } from '@app/contracts';
 import { runToEnd } from './support/command.js';
 import { startService, type Service } from './support/service.js';
 
@@ -28,7 +29,8 @@ const ELSEWHERE = new Map([
     'Docker: npm run test:compose',
   ],
   ['npm run import -- items.ndjson                       # or items.csv, or - for stdin', 'import.e2e-spec.ts'],
-  ['npm run pack:client', 'client-package.e2e-spec.ts'],
+  ['npm ci && npm run pack:client', 'client-package.e2e-spec.ts'],
+  ['npm install /path/to/item-listing-client-0.1.0.tgz', 'client-package.e2e-spec.ts'],
   ["import { ItemListingClient } from 'item-listing-client';", 'client-package.e2e-spec.ts'],
   ["import { createORPCClient } from '@orpc/client';", 'orpc-readme.e2e-spec.ts'],
   [
@@ -138,6 +140,12 @@ describe('the examples of the documents', () => {
       await rm(folder, { recursive: true });
     }
   }, 60_000);
+
+  it('show an item with all its fields', () => {
+    const items = examplesOf('json').map(({ code }) => JSON.parse(code) as object);
+    expect(items).toHaveLength(1);
+    expect(ItemSchema.parse(items[0])).toEqual(items[0]);
+  });
 
   it('are all run, here or elsewhere', () => {
     const others = examples.filter(({ language, code }) => {
