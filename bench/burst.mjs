@@ -23,9 +23,9 @@ export async function burst({ meter, subjects, size }) {
 
 /** Returns the rows that must hold in every burst: the worst one counts. */
 function guarantees(rounds) {
-  const row = (figure, of, demands) => ({ figure, values: rounds.map(of), worst: true, ...demands });
+  const row = (figure, of, targets) => ({ figure, values: rounds.map(of), worst: true, ...targets });
   return [
-    row('answered 200', shareCreated, { better: 'more', must: 95, aim: 100, unit: ' %', digits: 1 }),
+    row('200 responses', shareCreated, { better: 'more', must: 95, aim: 100, unit: ' %', digits: 1 }),
     row('neither 200 nor 503', countOthers, { better: 'less', must: 0, aim: 0 }),
     row('longest wait', ({ creates }) => creates.ms.max / 1000, {
       better: 'less',
@@ -33,16 +33,16 @@ function guarantees(rounds) {
       unit: ' s',
       digits: 1,
     }),
-    row('last answer', ({ creates }) => creates.lastMs / 1000, { better: 'less', aim: 3, unit: ' s', digits: 1 }),
+    row('last response', ({ creates }) => creates.lastMs / 1000, { better: 'less', aim: 3, unit: ' s', digits: 1 }),
   ];
 }
 
 function comparisons(results) {
   const { service, direct } = results;
   const readRatio = ({ idle, reads }) => reads.ms.p99 / idle.reads.ms.p99;
-  const demands = { figure: 'last answer against (a)', must: 0.5, aim: 0.25 };
+  const targets = { figure: 'last response against (a)', must: 0.5, aim: 0.25 };
   return [
-    slower(results, ({ creates }) => creates.lastMs, demands),
+    slower(results, ({ creates }) => creates.lastMs, targets),
     {
       figure: 'p99 of getById against idle',
       better: 'less',
@@ -67,12 +67,12 @@ function memory(rounds) {
   }));
 }
 
-function shareCreated({ creates: { answers } }) {
-  return ((answers[200] ?? 0) / BURST.count) * 100;
+function shareCreated({ creates: { responses } }) {
+  return ((responses[200] ?? 0) / BURST.count) * 100;
 }
 
-function countOthers({ creates: { answers } }) {
-  return BURST.count - (answers[200] ?? 0) - (answers[503] ?? 0);
+function countOthers({ creates: { responses } }) {
+  return BURST.count - (responses[200] ?? 0) - (responses[503] ?? 0);
 }
 
 function fromTo(rounds) {

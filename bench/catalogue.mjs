@@ -49,7 +49,7 @@ async function load(launcher, db, env, count) {
   await launcher.withTemporaryFolder(LOCAL, async (folder) => {
     const file = join(folder, 'items.ndjson');
     await generate(launcher, count, file);
-    const onLine = (line) => launcher.steps.say(`[import] ${line}`);
+    const onLine = (line) => launcher.steps.print(`[import] ${line}`);
     const options = { name: 'import', env, cwd: ROOT, onLine };
     await launcher.run(process.execPath, [join(COMMANDS, 'import.js'), file], options);
   });

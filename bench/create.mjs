@@ -17,7 +17,7 @@ export const FULL = {
   bursts: 9,
   largeBursts: 3,
   idleMs: 4000,
-  heatMs: 5000,
+  initialWarmUpMs: 5000,
 };
 export const QUICK = {
   rounds: 3,
@@ -27,7 +27,7 @@ export const QUICK = {
   bursts: 1,
   largeBursts: 1,
   idleMs: 2000,
-  heatMs: 3000,
+  initialWarmUpMs: 3000,
 };
 
 /**
@@ -87,7 +87,7 @@ function sizeOf(quick, rounds) {
 
 /** Runs each subject before it is measured, until V8 has compiled its code and its caches are filled. */
 async function warmUp({ subjects, meter, size }) {
-  const load = { steady: { connections: 64, warmUpMs: 0, ms: size.heatMs } };
+  const load = { steady: { connections: 64, warmUpMs: 0, ms: size.initialWarmUpMs } };
   for (const subject of Object.values(subjects)) await meter.measure(subject, load);
 }
 

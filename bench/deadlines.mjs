@@ -21,15 +21,15 @@ export async function deadlines({ meter, subjects: { service }, size }) {
   );
   const title = `1,000 creates at once beside ${READS_PER_SECOND} reads/s, each with ${WAIT_S} s`;
   return [
-    lateness(`${title}: latest answer after its deadline`, working),
-    lateness(`${title}, while the worker stands still: latest answer after its deadline`, stopped),
+    lateness(`${title}: latest response after its deadline`, working),
+    lateness(`${title}, while the worker is stopped: latest response after its deadline`, stopped),
   ];
 }
 
 function lateness(figure, rounds) {
   const seconds = rounds.map(({ creates }) => creates.ms.max / 1000);
   const values = seconds.map((after) => Math.max(0, after - WAIT_S));
-  const note = `latest answer after ${Math.max(...seconds).toFixed(1)} s`;
+  const note = `latest response after ${Math.max(...seconds).toFixed(1)} s`;
   return { figure, better: 'less', must: 0.3, aim: 0.1, unit: ' s', digits: 2, worst: true, values, note };
 }
 

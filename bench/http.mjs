@@ -2,7 +2,7 @@ import { deepStrictEqual } from 'node:assert';
 import { loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { ROOT } from '../tools/checkout/root.mjs';
-import { untilReady } from '../tools/embedded/readiness.mjs';
+import { waitUntilReady } from '../tools/embedded/readiness.mjs';
 import { anyFreePort } from '../tools/processes/ports.mjs';
 import { runCli, serviceArguments } from '../tools/start/services.mjs';
 import { Databases } from './databases.mjs';
@@ -12,8 +12,8 @@ import { interleave } from './rounds.mjs';
 import { compared, rate } from './rows.mjs';
 import { call, environment } from './subjects.mjs';
 
-const FULL = { rounds: 15, warmUpMs: 500, ms: 3000, heatMs: 5000 };
-const QUICK = { rounds: 9, warmUpMs: 200, ms: 1000, heatMs: 2000 };
+const FULL = { rounds: 15, warmUpMs: 500, ms: 3000, initialWarmUpMs: 5000 };
+const QUICK = { rounds: 9, warmUpMs: 200, ms: 1000, initialWarmUpMs: 2000 };
 const CONNECTIONS = 64;
 const [V8_FLAG] = serviceArguments('api');
 const BARE = fileURLToPath(new URL('./http-bare.mjs', import.meta.url));
@@ -43,7 +43,7 @@ export async function runBenchmark(launcher, { quick }) {
   };
   const names = Object.keys(subjects);
   await launcher.steps.run('warm-up', async () => {
-    for (const name of names) await read(name, { warmUpMs: 0, ms: size.heatMs });
+    for (const name of names) await read(name, { warmUpMs: 0, ms: size.initialWarmUpMs });
   });
   const results = await launcher.steps.run('rounds', () => interleave(names, size.rounds, (name) => read(name, size)));
   await databases.close();
@@ -57,21 +57,21 @@ export async function runBenchmark(launcher, { quick }) {
 }
 
 function figures({ whole, express, direct }) {
-  const rows = (peer, title, demands) => [
+  const rows = (peer, title, targets) => [
     compared(whole.map(perSecond), peer.map(perSecond), rate, {
       figure: `getById, ${CONNECTIONS} connections, against ${title}`,
       better: 'more',
-      ...demands,
+      ...targets,
     }),
     compared(whole.map(cpuMicroseconds), peer.map(cpuMicroseconds), microseconds, {
-      figure: `CPU of the API a request, against ${title}`,
+      figure: `CPU of the API per request, against ${title}`,
       better: 'less',
     }),
   ];
   // Only the peer that differs in nothing but the HTTP layer has targets: the service does not route with Express.
   return [
-    ...rows(direct, 'the same handlers without the way in', { must: 0.95, aim: 0.97 }),
-    ...rows(express, 'the same behind Express, as Nest has it', {}),
+    ...rows(direct, 'the same handlers without the HTTP layer', { must: 0.95, aim: 0.97 }),
+    ...rows(express, 'the same behind Express, as in any Nest application', {}),
   ];
 }
 
@@ -84,7 +84,7 @@ function microseconds(value) {
 }
 
 function cpuMicroseconds({ cpuMs, reads }) {
-  return (cpuMs.api * 1000) / reads.answers[200];
+  return (cpuMs.api * 1000) / reads.responses[200];
 }
 
 /** Starts all subjects on one database with the demo catalogue, and checks that they return the same item. */
@@ -104,10 +104,10 @@ async function startSubjects(launcher, databases) {
 
 async function startSubject(launcher, name, env) {
   const port = await anyFreePort();
-  const onLine = (line) => launcher.steps.say(`[${name}] ${line}`);
+  const onLine = (line) => launcher.steps.print(`[${name}] ${line}`);
   const options = { env: { ...env, PORT: String(port) }, cwd: ROOT, onLine };
   const child = launcher.start(name, process.execPath, COMMANDS[name], options);
-  await untilReady(child, async () => (await fetch(`http://127.0.0.1:${port}/health/ready`)).ok);
+  await waitUntilReady(child, async () => (await fetch(`http://127.0.0.1:${port}/health/ready`)).ok);
   launcher.watch(child);
   return { title: name, port, pids: { api: child.identity.pid }, countItems: async () => 0 };
 }

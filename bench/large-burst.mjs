@@ -15,22 +15,22 @@ export async function largeBurst({ meter, subjects, size, plots }) {
     meter.measure(subjects[name], { burst: BURST }),
   );
   plots.burst = drainPlot(TITLE, BURST, service.at(-1).creates.timeline);
-  const row = (figure, of, demands) => ({
+  const row = (figure, of, targets) => ({
     figure: `${TITLE}: ${figure}`,
     values: service.map(of),
     worst: true,
-    ...demands,
+    ...targets,
   });
   return [
-    row('answered 200', (measured) => share(measured, ['200']), { better: 'more', unit: ' %', digits: 1 }),
-    row('answered 200 or 503', (measured) => share(measured, ['200', '503']), {
+    row('200 responses', (measured) => share(measured, ['200']), { better: 'more', unit: ' %', digits: 1 }),
+    row('200 and 503 responses', (measured) => share(measured, ['200', '503']), {
       better: 'more',
       must: 100,
       aim: 100,
       unit: ' %',
       digits: 2,
     }),
-    row('last answer', ({ creates }) => creates.lastMs / 1000, { better: 'less', unit: ' s', digits: 1 }),
+    row('last response', ({ creates }) => creates.lastMs / 1000, { better: 'less', unit: ' s', digits: 1 }),
     ...['API', 'worker'].map((title) =>
       row(`most memory of the ${title}`, ({ peakMegabytes }) => peakMegabytes[title.toLowerCase()], {
         better: 'less',
@@ -42,6 +42,6 @@ export async function largeBurst({ meter, subjects, size, plots }) {
   ];
 }
 
-function share({ creates: { answers } }, statuses) {
-  return (statuses.reduce((sum, status) => sum + (answers[status] ?? 0), 0) / BURST.count) * 100;
+function share({ creates: { responses } }, statuses) {
+  return (statuses.reduce((sum, status) => sum + (responses[status] ?? 0), 0) / BURST.count) * 100;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { cpuMsOf, forgetPeakOf, peakMegabytesOf } from './processes.mjs';
+import { cpuMsOf, resetPeakOf, peakMegabytesOf } from './processes.mjs';
 
 const GENERATOR = fileURLToPath(new URL('./load/generate.mjs', import.meta.url));
 /** The work that a load leaves behind (flushes, removed jobs) must not count for the next one. */
@@ -48,11 +48,11 @@ export class Meter {
     const pids = { ...subject.pids, ...this.databases.pids };
     const countBefore = await subject.countItems();
     const before = mapValues(pids, cpuMsOf);
-    Object.values(subject.pids).forEach(forgetPeakOf);
+    Object.values(subject.pids).forEach(resetPeakOf);
 
     const reports = await this.#generate({ port: subject.port, keyed: this.keyed, ...load });
 
-    const indexedMs = reports.creates ? await this.#untilIndexed(subject) : 0;
+    const indexedMs = reports.creates ? await this.#waitUntilIndexed(subject) : 0;
     const cpuMs = mapValues(pids, (pid, name) => cpuMsOf(pid) - before[name]);
     const peakMegabytes = mapValues(subject.pids, peakMegabytesOf);
     if (reports.creates) await this.#compare(subject, countBefore, reports.creates, load);
@@ -66,12 +66,12 @@ export class Meter {
     const output = await this.launcher.run(process.execPath, [GENERATOR, JSON.stringify(spec)], { name: 'generator' });
     const { cpuMs, ...reports } = JSON.parse(output);
     this.generated.cpuMs += cpuMs;
-    for (const { answers } of Object.values(reports)) this.generated.requests += sum(answers);
+    for (const { responses } of Object.values(reports)) this.generated.requests += sum(responses);
     return reports;
   }
 
   /** Waits for the work that a subject defers, so that it does not slow down the next subject. */
-  async #untilIndexed({ title, hasUnindexed }) {
+  async #waitUntilIndexed({ title, hasUnindexed }) {
     const since = performance.now();
     while (await hasUnindexed()) {
       if (performance.now() - since > INDEXED_WITHIN_MS) {
@@ -84,8 +84,8 @@ export class Meter {
   }
 
   /** Requires that every create with a 200 is stored and, beyond those, at most the ones with an unknown outcome. */
-  async #compare(subject, countBefore, { answers, refusedWithoutRetryAfter }, { expected = [] }) {
-    const { 200: created = 0, 503: refused = 0, ...others } = answers;
+  async #compare(subject, countBefore, { responses, refusedWithoutRetryAfter }, { expected = [] }) {
+    const { 200: created = 0, 503: refused = 0, ...others } = responses;
     const unknown = sum(others);
     let stored = (await subject.countItems()) - countBefore;
     // Creates with an unknown outcome may still be stored, and must not count for the next load.
@@ -100,19 +100,19 @@ export class Meter {
       this.report(`${subject.title} returned 503 without Retry-After ${refusedWithoutRetryAfter} times`);
     }
     const isExpected = Object.keys(others).every((status) => expected.includes(status));
-    if (refused > 0 || !isExpected) this.remarks.push(`${subject.title} responded with ${JSON.stringify(answers)}`);
+    if (refused > 0 || !isExpected) this.remarks.push(`${subject.title} responded with ${JSON.stringify(responses)}`);
   }
 
   /** Requires 200s only: prepared requests have been checked, and a fast rejection must not count as speed. */
-  #requireSuccess({ title }, { answers: { 200: answered, ...others } }) {
-    if (!answered || sum(others) > 0)
-      this.report(`${title} responded to reads with ${JSON.stringify({ 200: answered, ...others })}`);
+  #requireSuccess({ title }, { responses: { 200: succeeded, ...others } }) {
+    if (!succeeded || sum(others) > 0)
+      this.report(`${title} responded to reads with ${JSON.stringify({ 200: succeeded, ...others })}`);
   }
 
   /** @param {string} problem a sentence without the final period */
   report(problem) {
     this.problems.push(problem);
-    this.launcher.steps.say(`!!!!! ${problem}`);
+    this.launcher.steps.print(`!!!!! ${problem}`);
   }
 }
 

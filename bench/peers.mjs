@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transformFile } from '@swc/core';
 import { LOCAL, ROOT } from '../tools/checkout/root.mjs';
-import { untilReady } from '../tools/embedded/readiness.mjs';
+import { waitUntilReady } from '../tools/embedded/readiness.mjs';
 
 const SOURCES = fileURLToPath(new URL('./peers/', import.meta.url));
 const LIBS = ['contracts', 'database', 'items', 'runtime'];
@@ -38,10 +38,10 @@ export async function startPeer(launcher, folder, name, env) {
   let isReady = false;
   const onLine = (line) => {
     if (line === 'ready') isReady = true;
-    else launcher.steps.say(`[${name}] ${line}`);
+    else launcher.steps.print(`[${name}] ${line}`);
   };
   const child = launcher.start(name, process.execPath, [join(folder, `${name}.js`)], { env, cwd: ROOT, onLine });
-  await untilReady(child, async () => isReady);
+  await waitUntilReady(child, async () => isReady);
   launcher.watch(child);
   return child.identity.pid;
 }

@@ -1,18 +1,18 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
 /** Linux counts CPU time in hundredths of a second (`getconf CLK_TCK`). */
-const MS_A_TICK = 10;
+const MS_PER_TICK = 10;
 
 /** Returns the CPU time of all threads of a process so far, in ms, or NaN without /proc. */
 export function cpuMsOf(pid) {
   const stat = read(pid, 'stat');
   // proc_pid_stat(5): utime and stime are the 14th and 15th field, the 12th and 13th after the name in parentheses.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * MS_A_TICK;
+  return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
 }
 
 /** Resets the peak that {@link peakMegabytesOf} returns. */
-export function forgetPeakOf(pid) {
+export function resetPeakOf(pid) {
   try {
     // proc_pid_clear_refs(5): 5 resets the peak to the current resident set size.
     writeFileSync(`/proc/${pid}/clear_refs`, '5');

@@ -15,13 +15,13 @@ import { interleave } from './rounds.mjs';
 import { faster } from './rows.mjs';
 import { call, environment } from './subjects.mjs';
 
-const FULL = { items: 100_000, ids: 20_000, rounds: 5, warmUpMs: 500, ms: 3000, heatMs: 4000 };
-const QUICK = { items: 10_000, ids: 5000, rounds: 3, warmUpMs: 200, ms: 1000, heatMs: 1500 };
+const FULL = { items: 100_000, ids: 20_000, rounds: 5, warmUpMs: 500, ms: 3000, initialWarmUpMs: 4000 };
+const QUICK = { items: 10_000, ids: 5000, rounds: 3, warmUpMs: 200, ms: 1000, initialWarmUpMs: 1500 };
 const CONNECTIONS = 32;
 const TITLES = {
   service: 'this service',
   direct: '(a) direct',
-  floor: '(c) node:http + driver',
+  minimal: '(c) node:http + driver',
   other: 'the other tree',
 };
 
@@ -54,11 +54,11 @@ export async function runBenchmark(launcher, { quick, only, data, rounds, agains
       meter.measure(subjects[name], { prepared: { file, connections: CONNECTIONS, ...times } });
     const names = ['service', ...Object.keys(against)];
     const results = await launcher.steps.run(figure, async () => {
-      for (const name of names) await read(name, { warmUpMs: 0, ms: size.heatMs });
+      for (const name of names) await read(name, { warmUpMs: 0, ms: size.initialWarmUpMs });
       return interleave(names, size.rounds, (name) => read(name, size));
     });
-    for (const [peer, demands] of Object.entries(against)) {
-      const row = { figure: `${figure}, ${CONNECTIONS} connections, against ${TITLES[peer]}`, ...demands };
+    for (const [peer, targets] of Object.entries(against)) {
+      const row = { figure: `${figure}, ${CONNECTIONS} connections, against ${TITLES[peer]}`, ...targets };
       rows.push(faster(results, peer, row, ({ reads }) => reads.perSecond));
     }
   }
@@ -84,7 +84,7 @@ async function startSubjects(launcher, databases, database, otherTree) {
     service: (port) => tree(port, ROOT),
     ...(otherTree === undefined ? {} : { other: (port) => tree(port, otherTree) }),
     direct: (port) => startPeer(launcher, folder, 'direct', { ...env, PORT: String(port) }),
-    floor: (port) => startPeer(launcher, folder, 'floor', { ...env, PORT: String(port) }),
+    minimal: (port) => startPeer(launcher, folder, 'minimal', { ...env, PORT: String(port) }),
   };
   const subjects = {};
   for (const [name, start] of Object.entries(starts)) {

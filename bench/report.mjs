@@ -1,8 +1,8 @@
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import { median } from './rounds.mjs';
-import { countedValue, duration, isMet, verdict } from './rows.mjs';
+import { countedValue, duration, isMet, metTarget } from './rows.mjs';
 
-const PROCESSES = { api: 'CPU a create: API', worker: 'worker', mongod: 'MongoDB', redis: 'Redis' };
+const PROCESSES = { api: 'CPU per create: API', worker: 'worker', mongod: 'MongoDB', redis: 'Redis' };
 
 /**
  * @typedef {object} Result of a benchmark
@@ -39,7 +39,13 @@ export function resultOf({ versions, notes, rows, more = [], meter = { problems:
 
 /** Returns a Markdown table of the figures, their targets and whether they are met. */
 function figuresTable(rows) {
-  const lines = rows.map((row) => [row.figure, limit(row, row.must), limit(row, row.aim), measured(row), verdict(row)]);
+  const lines = rows.map((row) => [
+    row.figure,
+    limit(row, row.must),
+    limit(row, row.aim),
+    measured(row),
+    metTarget(row),
+  ]);
   return table(['Figure', 'Must', 'Aim', 'Measured: median (lowest–highest)', 'Met'], lines);
 }
 
@@ -56,7 +62,7 @@ function plainTable(rows) {
 export function absolutesTable(loads) {
   const lines = loads.map(({ connections, title, rounds }) => {
     const of = (figure) => median(rounds.map(({ creates, cpuMs }) => figure(creates, cpuMs)));
-    const cpu = Object.keys(PROCESSES).map((name) => of(({ answers }, cpuMs) => cpuMs[name] / answers[200]));
+    const cpu = Object.keys(PROCESSES).map((name) => of(({ responses }, cpuMs) => cpuMs[name] / responses[200]));
     const together = cpu.filter((ms) => !Number.isNaN(ms)).reduce((sum, ms) => sum + ms, 0);
     return [
       `${title}, ${connections} connections`,

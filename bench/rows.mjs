@@ -45,7 +45,7 @@ export function slower({ service, direct }, msOf, row) {
  * @returns {number} ms of CPU time
  */
 export function mongodbCpu({ creates, cpuMs }) {
-  return cpuMs.mongod / creates.answers[200];
+  return cpuMs.mongod / creates.responses[200];
 }
 
 /**
@@ -79,7 +79,7 @@ export function isMet(row) {
 }
 
 /** @param {Row} row @returns {string} the stricter of its two targets that is met */
-export function verdict(row) {
+export function metTarget(row) {
   const value = countedValue(row);
   if (Number.isNaN(value)) return '–';
   if (row.must === undefined && row.aim === undefined) return '';

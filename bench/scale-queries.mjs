@@ -25,13 +25,13 @@ const DEEP_PAGE = 1000;
  * @returns {Promise<(Query & {must: number, aim: number})[]>}
  */
 export async function growthQueries(db, { pageSize, ids }, words) {
-  const demands = { must: 2, aim: 1.2 };
-  const list = (figure, inputs, more) => ({ figure, operation: 'getAll', inputs, ...demands, ...more });
-  const search = (kind, more) => ({ ...searchQuery(kind, words), ...demands, ...more });
+  const targets = { must: 2, aim: 1.2 };
+  const list = (figure, inputs, more) => ({ figure, operation: 'getAll', inputs, ...targets, ...more });
+  const search = (kind, more) => ({ ...searchQuery(kind, words), ...targets, ...more });
   return [
     list(`first page of ${pageSize}`, varied({}, pageSize)),
-    list(`category + status, ${SEARCH_PAGE} a page`, await categories(db)),
-    { figure: 'getById, random ids', operation: 'getById', inputs: await randomIds(db, ids), ...demands },
+    list(`category + status, ${SEARCH_PAGE} per page`, await categories(db)),
+    { figure: 'getById, random ids', operation: 'getById', inputs: await randomIds(db, ids), ...targets },
     ...['common', 'rare', 'prefix', 'two common', 'common and rarer'].map((kind) => search(kind)),
     search('disjoint', { must: 4, isEmpty: true }),
     search('disjoint, less rare', { must: undefined, aim: undefined, isEmpty: true }),
@@ -68,7 +68,7 @@ export async function largeQueries(port, pageSize, { common }) {
 }
 
 /** Checks two of the responses before anything is measured: lists have to be full pages or, with `isEmpty`, empty. */
-export async function requireAnswers({ port }, { operation, inputs, isEmpty = false, firstIds }) {
+export async function checkResponses({ port }, { operation, inputs, isEmpty = false, firstIds }) {
   for (const index of [0, inputs.length - 1]) {
     const input = inputs[index];
     const found = await call(port, operation, input);

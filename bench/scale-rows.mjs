@@ -3,7 +3,7 @@ import { growthPlot } from './plots.mjs';
 import { table } from './report.mjs';
 import { interleave, median } from './rounds.mjs';
 import { compared, duration, mongodbCpu, rate, TIMES } from './rows.mjs';
-import { growthQueries, largeQueries, requireAnswers, searchQuery } from './scale-queries.mjs';
+import { growthQueries, largeQueries, checkResponses, searchQuery } from './scale-queries.mjs';
 
 const CONNECTIONS = 8;
 const CREATE_CONNECTIONS = 64;
@@ -13,7 +13,7 @@ const TERMS_SAMPLE = 10_000;
 /** Runs each subject before it is measured, until V8 has compiled its code and its caches are filled. */
 export async function warmUp({ meter, folder, size, small, large }) {
   const file = prepare(folder, 'warm-up', { operation: 'getAll', inputs: [{ pageSize: size.pageSize }] });
-  const prepared = { file, connections: CONNECTIONS, warmUpMs: 0, ms: size.heatMs };
+  const prepared = { file, connections: CONNECTIONS, warmUpMs: 0, ms: size.initialWarmUpMs };
   for (const subject of [small, large]) await meter.measure(subject, { prepared });
 }
 
@@ -49,9 +49,9 @@ export async function largeRows(bench) {
   const results = await launcher.steps.run('within the large one', () =>
     measureInTurn(bench, Object.fromEntries(loads)),
   );
-  const row = (name, demands) => {
-    const figure = `p50 of ${queries[name].figure} against the first page, ${size.pageSize} a page, ${large.title}`;
-    return compared(results[name], results.first, duration, { figure, better: 'less', ...demands });
+  const row = (name, targets) => {
+    const figure = `p50 of ${queries[name].figure} against the first page, ${size.pageSize} per page, ${large.title}`;
+    return compared(results[name], results.first, duration, { figure, better: 'less', ...targets });
   };
   return [
     row('common', { must: 2, aim: 1.2 }),
@@ -111,7 +111,7 @@ export async function createRows({ launcher, meter, size, small, large }) {
   return [
     compared(ours, theirs, rate, { figure, better: 'more' }),
     ...Object.entries(subjects).map(([name, { title }]) => ({
-      figure: `MongoDB's CPU a create with its indexing, ${CREATE_CONNECTIONS} connections, ${title}`,
+      figure: `MongoDB's CPU per create with its indexing, ${CREATE_CONNECTIONS} connections, ${title}`,
       better: 'less',
       values: results[name].map(mongodbCpu),
       unit: ' ms',
@@ -144,7 +144,7 @@ async function measureInTurn({ meter, folder, size }, loads) {
 
 async function isCorrect(meter, subject, query) {
   try {
-    await requireAnswers(subject, query);
+    await checkResponses(subject, query);
     return true;
   } catch (error) {
     meter.report(`${subject.title}, ${query.figure}: ${error.message.split('\n', 1)}`);

@@ -17,7 +17,7 @@ const FULL = {
   ids: 20_000,
   pageSize: 50,
   rounds: 5,
-  heatMs: 4000,
+  initialWarmUpMs: 4000,
   warmUpMs: 300,
   ms: 2000,
   statusChanges: 4000,
@@ -28,7 +28,7 @@ const QUICK = {
   ids: 2000,
   pageSize: 20,
   rounds: 3,
-  heatMs: 1500,
+  initialWarmUpMs: 1500,
   warmUpMs: 200,
   ms: 600,
   statusChanges: 1000,
@@ -83,7 +83,7 @@ async function startSubject(launcher, databases, count) {
   const db = databases.db(name);
   const items = db.collection('items');
   const title = `${count.toLocaleString('en')} items`;
-  await launcher.steps.run(`lapsed boosts of ${title}`, () => untilNoneHasLapsed(items));
+  await launcher.steps.run(`lapsed boosts of ${title}`, () => waitUntilNoneHasLapsed(items));
   return {
     name,
     title,
@@ -96,7 +96,7 @@ async function startSubject(launcher, databases, count) {
 }
 
 /** Boosts in kept data lapse between runs. Waits until the worker has cleared them, before reads are measured. */
-async function untilNoneHasLapsed(items) {
+async function waitUntilNoneHasLapsed(items) {
   const lapsed = { isBoosted: true, boostExpiresAt: { $lte: new Date() } };
   const since = performance.now();
   while ((await items.countDocuments(lapsed, { limit: 1 })) > 0) {

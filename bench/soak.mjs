@@ -27,7 +27,7 @@ export async function runBenchmark(launcher, { quick }) {
     const steady = { connections: CONNECTIONS, warmUpMs: 0, ms: SLICE_MS };
     const { creates, peakMegabytes } = await meter.measure(service, { steady });
     slices.push({ ...peakMegabytes, redis: await databases.redisMegabytes(), perSecond: creates.perSecond });
-    launcher.steps.say(JSON.stringify(slices.at(-1)));
+    launcher.steps.print(JSON.stringify(slices.at(-1)));
   }
   await databases.close();
 

@@ -28,9 +28,9 @@ const SUBJECTS = {
   service: { title: 'this service' },
   other: { title: 'the other tree' },
   direct: { title: '(a) direct', files: { api: 'direct' } },
-  lean: { title: '(a) without search', files: { api: 'direct' }, isLean: true },
+  withoutSearch: { title: '(a) without search', files: { api: 'direct' }, hasSearch: false },
   tutorial: { title: '(b) tutorial pair', files: { worker: 'tutorial-worker', api: 'tutorial-api' } },
-  floor: { title: '(c) node:http + driver', files: { api: 'floor' } },
+  minimal: { title: '(c) node:http + driver', files: { api: 'minimal' } },
 };
 
 /**
@@ -61,13 +61,13 @@ function tree(launcher, root) {
   };
 }
 
-/** A lean peer has no search: it neither derives nor indexes search terms, and has only the unique index. */
-function peer(launcher, folder, { files, isLean = false }) {
+/** A peer without search neither derives nor indexes search terms, and has only the unique index. */
+function peer(launcher, folder, { files, hasSearch = true }) {
   return {
-    prepare: (env, db) => (isLean ? createUniqueIndex(db) : runCli(launcher, 'setup', env)),
+    prepare: (env, db) => (hasSearch ? runCli(launcher, 'setup', env) : createUniqueIndex(db)),
     start: async (env) => {
       const pids = {};
-      const peerEnv = { ...env, PEER_SEARCH: isLean ? 'off' : 'on' };
+      const peerEnv = { ...env, PEER_SEARCH: hasSearch ? 'on' : 'off' };
       for (const [name, file] of Object.entries(files)) pids[name] = await startPeer(launcher, folder, file, peerEnv);
       return pids;
     },

@@ -6,7 +6,7 @@ import type { HttpResponse } from './support/api-client.js';
 import { expectError } from './support/errors.js';
 import { eventually } from './support/eventually.js';
 import { uniqueWord, validInput } from './support/items.js';
-import { ownRedis, readyRedis, type OwnDatabase } from './support/own-databases.js';
+import { createRedis, startRedis, type DatabaseServer } from './support/database-servers.js';
 import type { ReadyReport } from './support/processes.js';
 import { openQueue, type OpenQueue } from './support/queue.js';
 import { startService, startWorker, type Service } from './support/service.js';
@@ -227,12 +227,12 @@ describe('a queue that does not drain', () => {
 });
 
 describe('a Redis that fills up', () => {
-  let redis: OwnDatabase;
+  let redis: DatabaseServer;
   let service: Service;
   let jobs: OpenQueue;
   beforeEach(async () => {
-    redis = await ownRedis();
-    await readyRedis(redis);
+    redis = await createRedis();
+    await startRedis(redis);
     service = await startService({ env: { REDIS_URL: redis.url } });
     jobs = openQueue(service.env);
   });

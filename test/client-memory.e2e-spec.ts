@@ -75,7 +75,7 @@ describe('an API whose clients make it buffer data', () => {
     const connection = await RawConnection.open(client.base);
     open.push({
       destroy: () => {
-        connection.hangUp();
+        connection.destroy();
       },
     });
     return connection;

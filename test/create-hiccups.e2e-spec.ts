@@ -7,13 +7,13 @@ import { eventually } from './support/eventually.js';
 import { uniqueWord, validInput } from './support/items.js';
 import {
   freePort,
-  ownMongodb,
-  ownRedis,
-  readyMongodb,
-  readyRedis,
-  removeOwnDatabases,
-  type OwnDatabase,
-} from './support/own-databases.js';
+  createMongodb,
+  createRedis,
+  startMongodb,
+  startRedis,
+  removeDatabaseServers,
+  type DatabaseServer,
+} from './support/database-servers.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
 import { openQueue, type OpenQueue } from './support/queue.js';
 import { freshEnvironment, openDatabase } from './support/service.js';
@@ -28,8 +28,8 @@ const DESCRIPTION = 'x'.repeat(50_000);
 jest.setTimeout(60_000);
 
 describe('a create', () => {
-  let mongod: OwnDatabase;
-  let redis: OwnDatabase;
+  let mongod: DatabaseServer;
+  let redis: DatabaseServer;
   let database: Database;
   let jobs: OpenQueue;
   let env: NodeJS.ProcessEnv;
@@ -37,8 +37,8 @@ describe('a create', () => {
   let client: ApiClient;
 
   beforeAll(async () => {
-    [mongod, redis] = await Promise.all([ownMongodb(), ownRedis()]);
-    await Promise.all([readyMongodb(mongod), readyRedis(redis)]);
+    [mongod, redis] = await Promise.all([createMongodb(), createRedis()]);
+    await Promise.all([startMongodb(mongod), startRedis(redis)]);
     env = freshEnvironment({ MONGODB_URI: mongod.url, REDIS_URL: redis.url, LOG_LEVEL: 'info' });
     database = await openDatabase(env);
     await new SchemaRepository(database).createIndexes();
@@ -56,7 +56,7 @@ describe('a create', () => {
   });
   afterAll(async () => {
     await Promise.all([database.close(), jobs.close()]);
-    await removeOwnDatabases();
+    await removeDatabaseServers();
     await endProcesses();
   });
 

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ItemSchema } from '@app/contracts';
-import { runToEnd } from './support/command.js';
+import { runToExit } from './support/command.js';
 import { startService, type Service } from './support/service.js';
 
 const run = promisify(execFile);
@@ -73,7 +73,7 @@ describe('the examples of the documents', () => {
   let examples: Example[];
   beforeAll(async () => {
     service = await startService();
-    await runToEnd('demo', service.env, []);
+    await runToExit('demo', service.env, []);
     const pages = (await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWith('.md')).sort();
     const documents = ['README.md', ...pages.map((name) => join('docs', name))];
     examples = (await Promise.all(documents.map(examplesIn))).flat();

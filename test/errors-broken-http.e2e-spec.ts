@@ -28,7 +28,7 @@ describe('a client that', () => {
     return connection.send(bytes);
   };
   afterEach(() => {
-    for (const connection of open.splice(0)) connection.hangUp();
+    for (const connection of open.splice(0)) connection.destroy();
   });
 
   /** Sends another create first: once it is done, an earlier one would be done too. */
@@ -165,18 +165,18 @@ describe('a client that', () => {
       ['within its headers', POST],
       ['within its body', `${POST}Content-Length: 100\r\n\r\n{`],
       ['within a chunk', `${POST}Transfer-Encoding: chunked\r\n\r\n99\r\n{`],
-      ['before its answer', request('getAll', {})],
+      ['before its response', request('getAll', {})],
       ['while its body is refused', `${POST}Content-Length: 100000000\r\n\r\n{`],
     ])('does no harm: %s', async (_, bytes) => {
       const connections = await Promise.all(Array.from({ length: 20 }, () => send(bytes)));
-      for (const connection of connections) connection.hangUp();
+      for (const connection of connections) connection.destroy();
       expect((await service.api.call('getAll', {})).status).toBe(200);
     });
 
     it('creates nothing within a create', async () => {
       const name = uniqueWord();
       const connection = await send(request('create', validInput({ name })).slice(0, -1));
-      connection.hangUp();
+      connection.destroy();
       await expectNotCreated(name);
     });
 

@@ -40,7 +40,7 @@ describe('a body over the limit', () => {
         `${HEAD}Transfer-Encoding: chunked\r\n\r\n${chunk('{}')}${chunk(' '.repeat(length - 2))}0\r\n\r\n`,
       );
       expect((await connection.nextResponse()).status).toBe(status);
-      connection.hangUp();
+      connection.destroy();
     }
   });
 
@@ -54,7 +54,7 @@ describe('a body over the limit', () => {
     expectError(response, 413, 'PAYLOAD_TOO_LARGE');
     expect(response.headers.get('x-request-id')).toBe('mine');
     expect(response.headers.get('connection')).toBe('close');
-    connection.hangUp();
+    connection.destroy();
   });
 
   it('is refused once too many chunks have arrived, before the last one', async () => {
@@ -62,7 +62,7 @@ describe('a body over the limit', () => {
     connection.send(`${HEAD}Transfer-Encoding: chunked\r\n\r\n`);
     for (let sent = 0; sent <= LIMIT; sent += 1024) connection.send(chunk('x'.repeat(1024)));
     expectError(await connection.nextResponse<ErrorBody>(), 413, 'PAYLOAD_TOO_LARGE');
-    connection.hangUp();
+    connection.destroy();
   });
 
   it.each(['Content-Length: 3145728', 'Transfer-Encoding: chunked'])(
@@ -95,14 +95,14 @@ describe('a body over the limit', () => {
     connection.send(`${HEAD}${framing}\r\n\r\n${begin}`);
     expect((await connection.nextResponse()).status).toBe(413);
     expect(await connection.sendUpTo(1024 * MEBIBYTE)).toBeLessThan(64 * MEBIBYTE);
-    connection.hangUp();
+    connection.destroy();
   });
 
   it('is refused without 100 Continue', async () => {
     const connection = await connect();
     connection.send(`${HEAD}Content-Length: ${String(LIMIT + 1)}\r\nExpect: 100-continue\r\n\r\n`);
     expectError(await connection.nextResponse<ErrorBody>(), 413, 'PAYLOAD_TOO_LARGE');
-    connection.hangUp();
+    connection.destroy();
   });
 
   it('is not read for a path that does not exist', async () => {
@@ -111,7 +111,7 @@ describe('a body over the limit', () => {
       .send('POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n')
       .nextResponse<ErrorBody>();
     expectError(await response, 404, 'NOT_FOUND');
-    connection.hangUp();
+    connection.destroy();
   });
 
   it('is not read for a GET', async () => {
@@ -119,7 +119,7 @@ describe('a body over the limit', () => {
     connection.send('GET /health/live HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n');
     const { status, headers } = await connection.nextResponse();
     expect([status, headers.get('connection')]).toEqual([200, 'close']);
-    connection.hangUp();
+    connection.destroy();
   });
 });
 

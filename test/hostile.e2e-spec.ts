@@ -32,7 +32,7 @@ describe('hostile input', () => {
     client = (await processes[0]?.client()) as ApiClient;
   });
   afterEach(() => {
-    for (const connection of open.splice(0)) connection.hangUp();
+    for (const connection of open.splice(0)) connection.destroy();
   });
   afterAll(async () => {
     await database.connection.dropDatabase();

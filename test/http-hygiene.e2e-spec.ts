@@ -142,7 +142,7 @@ describe('connections', () => {
     service = await startService({ worker: false, env: { MAX_CONNECTIONS: '5', KEEP_ALIVE_MS: '1000' } });
   });
   afterEach(() => {
-    for (const connection of open.splice(0)) connection.hangUp();
+    for (const connection of open.splice(0)) connection.destroy();
   });
   afterAll(() => service.stop());
 
@@ -188,7 +188,7 @@ describe('connections', () => {
     const [leaving, staying] = [await connect(), await connect()];
     leaving.send(`${create}CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n`);
     expect((await staying.send(REQUEST).nextResponse()).status).toBe(200);
-    leaving.hangUp();
+    leaving.destroy();
     // This response comes after the one to the disconnected client.
     expect((await staying.send(create).nextResponse()).status).toBe(504);
     expect((await staying.send(REQUEST).nextResponse()).status).toBe(200);
@@ -199,7 +199,7 @@ describe('connections', () => {
     for (const connection of held) expect((await connection.send(REQUEST).nextResponse()).status).toBe(200);
     const late = await connect();
     expect(await late.readToEnd()).toBe('');
-    held[0]?.hangUp();
+    held[0]?.destroy();
     await eventually(async () => {
       expect((await (await connect()).send(REQUEST).nextResponse()).status).toBe(200);
     });

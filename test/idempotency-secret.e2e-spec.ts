@@ -3,7 +3,7 @@ import { SchemaRepository } from '@app/database';
 import { expectError } from './support/errors.js';
 import { eventually } from './support/eventually.js';
 import { uniqueWord, validInput } from './support/items.js';
-import { ownMongodb, readyMongodb, removeOwnDatabases } from './support/own-databases.js';
+import { createMongodb, startMongodb, removeDatabaseServers } from './support/database-servers.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
 import { openQueue } from './support/queue.js';
 import { freshEnvironment, openDatabase, startApi, startService, type Service } from './support/service.js';
@@ -27,7 +27,7 @@ describe('the id of an item created with an Idempotency-Key', () => {
   };
   afterEach(async () => {
     await Promise.all(services.splice(0).map((service) => service.stop()));
-    await removeOwnDatabases();
+    await removeDatabaseServers();
     await endProcesses();
   });
 
@@ -61,8 +61,8 @@ describe('the id of an item created with an Idempotency-Key', () => {
   });
 
   it('is unknown while MongoDB is away: a create with a key is refused, one without a key is accepted', async () => {
-    const mongod = await ownMongodb();
-    await readyMongodb(mongod);
+    const mongod = await createMongodb();
+    await startMongodb(mongod);
     const env = freshEnvironment({ MONGODB_URI: mongod.url, LOG_LEVEL: 'trace' });
     const database = await openDatabase(env);
     await new SchemaRepository(database).createIndexes();

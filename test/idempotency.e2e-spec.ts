@@ -5,7 +5,7 @@ import type { HttpResponse, ApiClient } from './support/api-client.js';
 import { expectError as expectErrorBody } from './support/errors.js';
 import { eventually } from './support/eventually.js';
 import { uniqueWord, validInput } from './support/items.js';
-import { ownRedis, readyRedis, type OwnDatabase } from './support/own-databases.js';
+import { createRedis, startRedis, type DatabaseServer } from './support/database-servers.js';
 import { openQueue, type OpenQueue } from './support/queue.js';
 import { startApi, startService, startWorker, type Service } from './support/service.js';
 
@@ -249,14 +249,14 @@ describe('an Idempotency-Key', () => {
 });
 
 describe('an Idempotency-Key of a pending create', () => {
-  let redis: OwnDatabase;
+  let redis: DatabaseServer;
   let service: Service;
   let other: Awaited<ReturnType<typeof startApi>>;
   let jobs: OpenQueue;
   let api: ApiClient;
   beforeEach(async () => {
-    redis = await ownRedis();
-    await readyRedis(redis);
+    redis = await createRedis();
+    await startRedis(redis);
     service = await startService({ worker: false, env: { REDIS_URL: redis.url } });
     other = await startApi(service.env);
     api = service.api;

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SchemaRepository } from '@app/database';
-import { Command, runToEnd, type CommandExit } from './support/command.js';
+import { Command, runToExit, type CommandExit } from './support/command.js';
 import { eventually } from './support/eventually.js';
 import { uniqueWord, validInput } from './support/items.js';
 import { startService, type Service } from './support/service.js';
@@ -35,7 +35,7 @@ describe('the search index of an empty database', () => {
   });
   afterEach(() => service.stop());
 
-  const run = (args: string[], stdin = ''): Promise<CommandExit> => runToEnd('import', service.env, args, stdin);
+  const run = (args: string[], stdin = ''): Promise<CommandExit> => runToExit('import', service.env, args, stdin);
   const missing = async (): Promise<string[]> => (await schema.missingIndexes()).performance;
   const hasItems = async (): Promise<boolean> => (await service.database.models.items.exists({})) !== null;
 
@@ -116,7 +116,7 @@ describe('the search index of an empty database', () => {
     const command = await startedImport();
     command.child.kill('SIGKILL');
     await command.waitForExit();
-    expect((await runToEnd('setup', service.env, [])).code).toBe(0);
+    expect((await runToExit('setup', service.env, [])).code).toBe(0);
     expect(await missing()).toEqual([]);
   });
 });
@@ -128,7 +128,7 @@ describe('importing hostile input', () => {
   });
   afterAll(() => service.stop());
 
-  const run = (args: string[], stdin = ''): Promise<CommandExit> => runToEnd('import', service.env, args, stdin);
+  const run = (args: string[], stdin = ''): Promise<CommandExit> => runToExit('import', service.env, args, stdin);
   const dryRun = (format: string, stdin: string): Promise<CommandExit> =>
     run(['-', '--dry-run', '--kind', 'brands', '--format', format], stdin);
 

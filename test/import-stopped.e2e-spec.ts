@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { SchemaRepository, type Database } from '@app/database';
 import { eventually } from './support/eventually.js';
 import { validInput } from './support/items.js';
-import { ownMongodb, readyMongodb, removeOwnDatabases } from './support/own-databases.js';
+import { createMongodb, startMongodb, removeDatabaseServers } from './support/database-servers.js';
 import { openDatabase } from './support/service.js';
 
 /** Longer than the launcher waits for other processes to stop. */
@@ -15,14 +15,14 @@ describe('npm run import', () => {
   let env: NodeJS.ProcessEnv;
   let database: Database;
   beforeAll(async () => {
-    const mongod = await ownMongodb('--setParameter', 'enableTestCommands=1');
-    await readyMongodb(mongod);
+    const mongod = await createMongodb('--setParameter', 'enableTestCommands=1');
+    await startMongodb(mongod);
     env = { PATH: process.env['PATH'], MONGODB_URI: mongod.url };
     database = await openDatabase(env);
   });
   afterAll(async () => {
     await database.close();
-    await removeOwnDatabases();
+    await removeDatabaseServers();
   });
 
   it('builds the search index after a signal before it exits', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Item } from '@app/contracts';
 import { SchemaRepository, type Database, type ItemRecord } from '@app/database';
 import { withDatabase } from '../apps/cli/src/command.js';
-import { Command, runToEnd, type CommandExit } from './support/command.js';
+import { Command, runToExit, type CommandExit } from './support/command.js';
 import { eventually } from './support/eventually.js';
 import { record, store, uniqueWord, validInput } from './support/items.js';
 import { freshEnvironment, openDatabase, startService, type Service } from './support/service.js';
@@ -27,7 +27,7 @@ describe('import', () => {
     await service.stop();
   });
 
-  const run = (args: string[], stdin = ''): Promise<CommandExit> => runToEnd('import', service.env, args, stdin);
+  const run = (args: string[], stdin = ''): Promise<CommandExit> => runToExit('import', service.env, args, stdin);
   const importLines = (lines: unknown[], ...args: string[]): Promise<CommandExit> => run(['-', ...args], ndjson(lines));
   const fileOf = async (name: string, content: string): Promise<string> => {
     await writeFile(join(folder, name), content);
@@ -237,9 +237,9 @@ describe('import', () => {
     });
 
     it('imports the output of generate', async () => {
-      const { code, stdout } = await runToEnd('generate', {}, ['1200', '--seed', '8']);
+      const { code, stdout } = await runToExit('generate', {}, ['1200', '--seed', '8']);
       expect([code, stdout.trimEnd().split('\n').length]).toEqual([0, 1200]);
-      expect((await runToEnd('generate', {}, ['1200', '--seed', '8'])).stdout).toBe(stdout);
+      expect((await runToExit('generate', {}, ['1200', '--seed', '8'])).stdout).toBe(stdout);
       expect((await run(['-'], stdout)).stdout).toContain('1200 lines read: 1200 stored');
     });
   });
@@ -313,13 +313,13 @@ describe('import', () => {
     });
 
     it('exits with 2 if the database has no indexes', async () => {
-      const { code, stderr } = await runToEnd('import', freshEnvironment(), ['-']);
+      const { code, stderr } = await runToExit('import', freshEnvironment(), ['-']);
       expect([code, stderr]).toEqual([2, expect.stringContaining('npm run setup')]);
     });
 
     it('exits with 2 if MongoDB does not respond', async () => {
       const env = { MONGODB_URI: 'mongodb://127.0.0.1:9/none' };
-      const { code, stderr } = await runToEnd('import', env, ['-']);
+      const { code, stderr } = await runToExit('import', env, ['-']);
       expect([code, stderr]).toEqual([2, expect.stringContaining('MongoDB did not answer')]);
     });
   });

@@ -77,7 +77,7 @@ describe('every list of 20,000 items', () => {
   ];
 
   /** Reads a part of a list. Returns what is wrong with the response or with its queries. */
-  const faultsOf = async (filter: Filter, window: object, expected: ItemRecord[]): Promise<string[]> => {
+  const problemsOf = async (filter: Filter, window: object, expected: ItemRecord[]): Promise<string[]> => {
     const response = await service.api.getAll({ ...inputOf(filter), ...window });
     const queries = await newQueries();
     const isRight = response.map(({ publicId }) => publicId).join() === expected.map(({ publicId }) => publicId).join();
@@ -86,34 +86,34 @@ describe('every list of 20,000 items', () => {
     return [
       ...(isRight ? [] : ['other items than expected']),
       ...(queries.length > 0 ? [] : ['no query was seen']),
-      ...queries.flatMap((query) => faultsOfQuery(query, rarest)),
-    ].map((fault) => `${JSON.stringify({ ...inputOf(filter), ...window })}: ${fault}`);
+      ...queries.flatMap((query) => problemsOfQuery(query, rarest)),
+    ].map((problem) => `${JSON.stringify({ ...inputOf(filter), ...window })}: ${problem}`);
   };
 
   it.each([1, DEEP_PAGE])(
     'reads page %i from an index, at a cost proportional to what it returns and skips',
     async (page) => {
-      const faults: string[] = [];
+      const problems: string[] = [];
       for (const filter of FILTERS) {
         const expected = listOf(filter).slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE);
-        faults.push(...(await faultsOf(filter, { page }, expected)));
+        problems.push(...(await problemsOf(filter, { page }, expected)));
       }
-      expect(faults).toEqual([]);
+      expect(problems).toEqual([]);
     },
   );
 
   it.each([0, 30, 2000])(
     'reads what comes after item %i of a list from an index, at the cost of a first page',
     async (index) => {
-      const faults: string[] = [];
+      const problems: string[] = [];
       for (const filter of FILTERS) {
         const list = listOf(filter);
         const after = list[index];
         if (after === undefined) continue;
         const expected = list.slice(index + 1, index + 1 + PAGE_SIZE);
-        faults.push(...(await faultsOf(filter, { after: after._id.toHexString() }, expected)));
+        problems.push(...(await problemsOf(filter, { after: after._id.toHexString() }, expected)));
       }
-      expect(faults).toEqual([]);
+      expect(problems).toEqual([]);
     },
   );
 
@@ -160,7 +160,7 @@ describe('every list of 20,000 items', () => {
       const favourites = stored.slice(-count);
       await addFavourites(service.database, userId, favourites);
       const newest = favourites.reverse().slice(0, counted);
-      const faults: string[] = [];
+      const problems: string[] = [];
       for (const filter of filters) {
         const list = listOf(filter);
         const inList = new Set(list);
@@ -168,15 +168,15 @@ describe('every list of 20,000 items', () => {
         const response = await service.api.getAll({ ...inputOf(filter), userId });
         const queries = await newQueries();
         expect(response.map(({ publicId }) => publicId)).toEqual(expected.map(({ publicId }) => publicId));
-        faults.push(...faultsOfFavourites(queries, counted));
+        problems.push(...problemsOfFavourites(queries, counted));
       }
-      expect(faults).toEqual([]);
+      expect(problems).toEqual([]);
     },
   );
 });
 
 /** Favourites are read by their keys only, then items by their ids: as many as the page holds, or all if few match. */
-function faultsOfFavourites(queries: ProfiledQuery[], favourites: number): string[] {
+function problemsOfFavourites(queries: ProfiledQuery[], favourites: number): string[] {
   const isOfItems = ({ command }: ProfiledQuery): boolean => command.find === 'items';
   const [items, positions] = [queries.filter(isOfItems), queries.filter((query) => !isOfItems(query))];
   const sum = (examined: number[]): number => examined.reduce((total, count) => total + count, 0);
@@ -200,7 +200,7 @@ function faultsOfFavourites(queries: ProfiledQuery[], favourites: number): strin
  * A query may examine three times what it returns and skips. With several conditions it may examine ten times that, or
  * all items of the rarest one.
  */
-function faultsOfQuery(query: ProfiledQuery, rarest: number): string[] {
+function problemsOfQuery(query: ProfiledQuery, rarest: number): string[] {
   const { command, keysExamined, docsExamined, nreturned, planSummary, hasSortStage } = query;
   const bound = 3 * (nreturned + (command.skip ?? 0)) + 10;
   const most = rarest === 0 ? bound : Math.max(10 * bound, rarest + 10);

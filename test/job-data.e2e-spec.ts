@@ -4,7 +4,7 @@ import { connectRedis, CREATE_JOB_OPTIONS, ReplySubscriber } from '@app/queue';
 import type { ApiClient } from './support/api-client.js';
 import { eventually } from './support/eventually.js';
 import { uniqueWord, validInput } from './support/items.js';
-import { ownRedis, readyRedis, removeOwnDatabases, type OwnDatabase } from './support/own-databases.js';
+import { createRedis, startRedis, removeDatabaseServers, type DatabaseServer } from './support/database-servers.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
 import { openQueue, type OpenQueue } from './support/queue.js';
 import { freshEnvironment, openDatabase } from './support/service.js';
@@ -17,7 +17,7 @@ const RELEASED_WITHIN_MS = 15_000;
 jest.setTimeout(30_000);
 
 describe('a job in the create queue', () => {
-  let redis: OwnDatabase;
+  let redis: DatabaseServer;
   let env: NodeJS.ProcessEnv;
   let database: Database;
   let jobs: OpenQueue;
@@ -28,8 +28,8 @@ describe('a job in the create queue', () => {
   let replies: CreateReply[];
 
   beforeAll(async () => {
-    redis = await ownRedis();
-    await readyRedis(redis);
+    redis = await createRedis();
+    await startRedis(redis);
     env = freshEnvironment({ REDIS_URL: redis.url, LOG_LEVEL: 'info' });
     database = await openDatabase(env);
     await new SchemaRepository(database).createIndexes();
@@ -59,7 +59,7 @@ describe('a job in the create queue', () => {
   afterAll(async () => {
     await database.connection.dropDatabase();
     await Promise.all([database.close(), jobs.close()]);
-    await removeOwnDatabases();
+    await removeDatabaseServers();
     await endProcesses();
   });
 

@@ -2,7 +2,7 @@ import { SchemaRepository, type Database } from '@app/database';
 import type { ApiClient } from './support/api-client.js';
 import { eventually } from './support/eventually.js';
 import { uniqueWord, validInput } from './support/items.js';
-import { ownMongodb, readyMongodb, removeOwnDatabases, type OwnDatabase } from './support/own-databases.js';
+import { createMongodb, startMongodb, removeDatabaseServers, type DatabaseServer } from './support/database-servers.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
 import { openQueue, type OpenQueue } from './support/queue.js';
 import { freshEnvironment, openDatabase } from './support/service.js';
@@ -19,7 +19,7 @@ interface CreateResponse {
 }
 
 describe('a worker', () => {
-  let mongod: OwnDatabase;
+  let mongod: DatabaseServer;
   let env: NodeJS.ProcessEnv;
   let database: Database;
   let jobs: OpenQueue;
@@ -27,8 +27,8 @@ describe('a worker', () => {
   let client: ApiClient;
 
   beforeAll(async () => {
-    mongod = await ownMongodb();
-    await readyMongodb(mongod);
+    mongod = await createMongodb();
+    await startMongodb(mongod);
     env = freshEnvironment({ MONGODB_URI: mongod.url, WORKER_CONCURRENCY: '20', LOG_LEVEL: 'info' });
     database = await openDatabase(env);
     await new SchemaRepository(database).createIndexes();
@@ -47,7 +47,7 @@ describe('a worker', () => {
   });
   afterAll(async () => {
     await Promise.all([database.close(), jobs.close()]);
-    await removeOwnDatabases();
+    await removeDatabaseServers();
     await endProcesses();
   });
 

@@ -2,7 +2,7 @@ import { ItemSchema, ITEM_STATUSES, type ErrorBody, type Item } from '@app/contr
 import { SchemaRepository, type Database, type ItemRecord } from '@app/database';
 import { mongo } from 'mongoose';
 import type { ApiClient } from './support/api-client.js';
-import { runToEnd, type CommandExit } from './support/command.js';
+import { runToExit, type CommandExit } from './support/command.js';
 import { eventually } from './support/eventually.js';
 import { addFavourites, record, store, uniqueWord, validInput } from './support/items.js';
 import { endProcesses, ServiceProcess, type LogLine } from './support/processes.js';
@@ -323,7 +323,7 @@ describe('setup', () => {
   afterEach(() => service.stop());
 
   const setUp = async (more: NodeJS.ProcessEnv = {}): Promise<CommandExit> => {
-    const ended = await runToEnd('setup', { ...service.env, ...more }, []);
+    const ended = await runToExit('setup', { ...service.env, ...more }, []);
     expect([ended.code, ended.stderr]).toEqual([0, '']);
     return ended;
   };
@@ -374,7 +374,7 @@ describe('setup', () => {
     const input = validInput({ brandId: 7, conditionId: 2, isFeatured: true, photos: [{}, 1, null, ['x'], { a: {} }] });
     const { id } = await service.api.create(input);
     const line = JSON.stringify(validInput({ boostScore: 2, isBoosted: true, status: 'sold' }));
-    expect(await runToEnd('import', service.env, ['-'], line)).toMatchObject({ code: 0 });
+    expect(await runToExit('import', service.env, ['-'], line)).toMatchObject({ code: 0 });
     await eventually(async () => {
       expect(await service.database.models.items.countDocuments({ searchVersion: null })).toBe(0);
     });
@@ -434,7 +434,7 @@ describe('check-data', () => {
       [decimal, { price: Decimal128.fromString('12.50'), stock: Long.fromNumber(5) }],
       [unset, { discount: MISSING, boostExpiresAt: MISSING, searchTerms: MISSING, searchVersion: MISSING }],
     ]);
-    const { code, stdout, stderr } = await runToEnd('check-data', env, []);
+    const { code, stdout, stderr } = await runToExit('check-data', env, []);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toContain('every item conforms');
   });
@@ -446,7 +446,7 @@ describe('check-data', () => {
       database,
       bad.map((item, n) => [item, MALFORMED[n]?.[1] ?? {}]),
     );
-    const { code, stdout, stderr } = await runToEnd('check-data', env, []);
+    const { code, stdout, stderr } = await runToExit('check-data', env, []);
     expect([code, stderr]).toEqual([1, '']);
     expect(stdout).not.toContain('every item conforms');
     const lines = stdout.split('\n').filter((line) => /[0-9a-f]{24}/.test(line));

@@ -2,7 +2,7 @@ import type { Item } from '@app/contracts';
 import { Database, mongoId, newMongoId } from '@app/database';
 import { eventually } from './support/eventually.js';
 import { addFavourites, record, store, uniqueWord, validInput } from './support/items.js';
-import { ownMongodb, readyReplicaSet, removeOwnDatabases } from './support/own-databases.js';
+import { createMongodb, startReplicaSet, removeDatabaseServers } from './support/database-servers.js';
 import { startService, type Service } from './support/service.js';
 
 const NAME = 'own';
@@ -22,8 +22,8 @@ describe('items of a replica set whose secondaries are preferred', () => {
       '--setParameter',
       parameter,
     ]);
-    const mongods = await Promise.all(Array.from({ length: 3 }, () => ownMongodb(...parameters)));
-    await readyReplicaSet(mongods);
+    const mongods = await Promise.all(Array.from({ length: 3 }, () => createMongodb(...parameters)));
+    await startReplicaSet(mongods);
     const hosts = mongods.map(({ port }) => `127.0.0.1:${String(port)}`);
     const members = await Promise.all(hosts.map(connectTo));
     secondaries = await eventually(() => secondariesOf(members), 60_000);
@@ -34,7 +34,7 @@ describe('items of a replica set whose secondaries are preferred', () => {
   afterAll(async () => {
     await service.stop();
     await Promise.all(secondaries.map((secondary) => secondary.close()));
-    await removeOwnDatabases();
+    await removeDatabaseServers();
   });
 
   it('are read from the primary by every kind of read', async () => {

@@ -4,7 +4,7 @@ import { newMongoId, SchemaRepository, type Database } from '@app/database';
 import type { HttpResponse, ApiClient } from './support/api-client.js';
 import { eventually } from './support/eventually.js';
 import { addFavourites, record, store, uniqueWord } from './support/items.js';
-import { ownMongodb, readyMongodb, removeOwnDatabases } from './support/own-databases.js';
+import { createMongodb, startMongodb, removeDatabaseServers } from './support/database-servers.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
 import { RawConnection } from './support/raw-connection.js';
 import { freshEnvironment, openDatabase } from './support/service.js';
@@ -58,8 +58,8 @@ describe('the time of a read', () => {
   let client: ApiClient;
   let lastCategory = 100;
   beforeAll(async () => {
-    const mongod = await ownMongodb('--setParameter', 'enableTestCommands=1');
-    await readyMongodb(mongod);
+    const mongod = await createMongodb('--setParameter', 'enableTestCommands=1');
+    await startMongodb(mongod);
     const env = { ...freshEnvironment({ LOG_LEVEL: 'info' }), MONGODB_URI: mongod.url };
     database = await openDatabase(env);
     await new SchemaRepository(database).createIndexes();
@@ -68,13 +68,13 @@ describe('the time of a read', () => {
     await api.waitForStatus('ready');
   });
   afterEach(async () => {
-    await beOnTime();
+    await stopDelay();
     await eventually(() => client.getAll());
   });
   afterAll(async () => {
     await endProcesses();
     await database.close();
-    await removeOwnDatabases();
+    await removeDatabaseServers();
   });
 
   const failPoint = async (settings: object): Promise<{ count: number }> => {
@@ -82,7 +82,7 @@ describe('the time of a read', () => {
     return (await admin.command({ configureFailPoint: 'failCommand', ...settings })) as { count: number };
   };
   /** Makes MongoDB delay every query, or the next ones. */
-  const beLate = async (
+  const delayQueries = async (
     blockTimeMS: number,
     mode: 'alwaysOn' | { times: number } = 'alwaysOn',
     failCommands = ['find', 'aggregate'],
@@ -90,10 +90,10 @@ describe('the time of a read', () => {
     await failPoint({ mode, data: { failCommands, blockConnection: true, blockTimeMS } });
   };
   /** Ends the delay. Returns how many queries have been delayed since MongoDB started. */
-  const beOnTime = async (): Promise<number> => (await failPoint({ mode: 'off' })).count;
+  const stopDelay = async (): Promise<number> => (await failPoint({ mode: 'off' })).count;
 
   /** Returns how many queries MongoDB has run, without those that were abandoned during a delay. */
-  const queriesAnswered = async (): Promise<number> => {
+  const countCompletedQueries = async (): Promise<number> => {
     type Status = { metrics: { commands: Record<'find' | 'aggregate', { total: number }> } } | undefined;
     const { find, aggregate } = ((await database.connection.db?.command({ serverStatus: 1 })) as Status)?.metrics
       .commands ?? { find: { total: NaN }, aggregate: { total: NaN } };
@@ -125,15 +125,15 @@ describe('the time of a read', () => {
   describe.each(READS)('of %s', (_, readOf) => {
     it('is bounded as a whole, however late MongoDB responds to each query', async () => {
       const [first, second] = [await prepare(), await prepare()];
-      await beLate(SOMEWHAT_LATE_MS);
+      await delayQueries(SOMEWHAT_LATE_MS);
       expect(await timed(readOf(first))).toMatchObject({ status: 200 });
-      await beLate(LATE_MS);
+      await delayQueries(LATE_MS);
       expectInTime(await timed(readOf(second)));
     });
 
     it('is bounded for requests that join it while it is in progress', async () => {
       const read = readOf(await prepare());
-      await beLate(LATE_MS);
+      await delayQueries(LATE_MS);
       const arrivals = Array.from({ length: 6 }, async (__, n) => {
         await delay(n * 100);
         return timed(read);
@@ -149,18 +149,18 @@ describe('the time of a read', () => {
     const items = Array.from({ length: 120 }, (): Read => ['getById', { id: newMongoId() }]);
     // The first requests of a process are slow.
     await Promise.all(Array.from({ length: 100 }, () => client.getAll()));
-    const before = (await beOnTime()) + (await queriesAnswered());
-    await beLate(TOO_LATE_MS);
+    const before = (await stopDelay()) + (await countCompletedQueries());
+    await delayQueries(TOO_LATE_MS);
     const arriving = (reads: Read[], withinMs: number): Promise<Timed>[] =>
       reads.map(async (read, n) => {
         await delay((n * withinMs) / reads.length);
         return timed(read);
       });
     const responses = await Promise.all([...arriving(pages, 3000), ...arriving(items, 3000)]);
-    const late = await beOnTime();
+    const late = await stopDelay();
     // Every query that is still waiting is sent to MongoDB before this one.
     await eventually(() => client.getAll({ categoryId: '1' }));
-    const begun = late + (await queriesAnswered()) - before;
+    const begun = late + (await countCompletedQueries()) - before;
     expect(responses.filter(({ status }) => status !== 503)).toEqual([]);
     expect(Math.max(...responses.map(({ afterMs }) => afterMs))).toBeLessThan(MANY_PROMPTLY_MS);
     expect(begun).toBeLessThan(300);
@@ -171,12 +171,12 @@ describe('the time of a read', () => {
     const ids = items.map(({ _id }) => _id.toHexString());
     // Repeated, because it is a matter of chance how many of them share a query.
     for (let rounds = 0; rounds < 3;) {
-      const delayedBefore = await beOnTime();
-      await beLate(TOO_LATE_MS, { times: 1 }, ['find']);
+      const delayedBefore = await stopDelay();
+      await delayQueries(TOO_LATE_MS, { times: 1 }, ['find']);
       const since = performance.now();
       const responses = await readAtOnce(ids);
       expect(performance.now() - since).toBeLessThan(MANY_PROMPTLY_MS);
-      const delayed = (await beOnTime()) - delayedBefore;
+      const delayed = (await stopDelay()) - delayedBefore;
       const late = responses.filter(({ status }) => status !== 200);
       expect(late.filter(({ status }) => status !== 503)).toEqual([]);
       const wrong = responses.filter(({ status, body }, n) => status === 200 && body.id !== ids[n]);
@@ -200,7 +200,7 @@ describe('the time of a read', () => {
     }
     api.signal('SIGCONT');
     const responses = await Promise.all(connections.map((connection) => connection.nextResponse<{ id?: string }>()));
-    for (const connection of connections) connection.hangUp();
+    for (const connection of connections) connection.destroy();
     return responses;
   };
 });

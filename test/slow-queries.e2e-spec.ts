@@ -1,6 +1,6 @@
 import type { ErrorBody } from '@app/contracts';
 import { addFavourites, record, store } from './support/items.js';
-import { ownMongodb, readyMongodb, removeOwnDatabases } from './support/own-databases.js';
+import { createMongodb, startMongodb, removeDatabaseServers } from './support/database-servers.js';
 import { startService, type Service } from './support/service.js';
 
 jest.setTimeout(60_000);
@@ -8,14 +8,14 @@ jest.setTimeout(60_000);
 describe('queries that take too long', () => {
   let service: Service;
   beforeAll(async () => {
-    const mongod = await ownMongodb('--setParameter', 'enableTestCommands=1');
-    await readyMongodb(mongod);
+    const mongod = await createMongodb('--setParameter', 'enableTestCommands=1');
+    await startMongodb(mongod);
     service = await startService({ env: { MONGODB_URI: mongod.url }, worker: false });
   });
   afterEach(() => timeOut('off'));
   afterAll(async () => {
     await service.stop();
-    await removeOwnDatabases();
+    await removeDatabaseServers();
   });
 
   /** With `alwaysOn`, MongoDB aborts every operation that was sent with a time limit, and no other. */

@@ -2,13 +2,13 @@ import { SchemaRepository } from '@app/database';
 import { eventually } from './support/eventually.js';
 import { validInput } from './support/items.js';
 import {
-  ownMongodb,
-  ownRedis,
-  readyMongodb,
-  readyRedis,
-  removeOwnDatabases,
-  type OwnDatabase,
-} from './support/own-databases.js';
+  createMongodb,
+  createRedis,
+  startMongodb,
+  startRedis,
+  removeDatabaseServers,
+  type DatabaseServer,
+} from './support/database-servers.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
 import { freshEnvironment, openDatabase } from './support/service.js';
 
@@ -17,18 +17,18 @@ const RECOVERY_MS = 10_000;
 jest.setTimeout(60_000);
 
 describe('stores that are unavailable at boot', () => {
-  let mongod: OwnDatabase;
-  let redis: OwnDatabase;
+  let mongod: DatabaseServer;
+  let redis: DatabaseServer;
   let api: ServiceProcess;
   let worker: ServiceProcess;
 
   beforeAll(async () => {
-    [mongod, redis] = await Promise.all([ownMongodb(), ownRedis()]);
+    [mongod, redis] = await Promise.all([createMongodb(), createRedis()]);
     const env = { ...freshEnvironment(), MONGODB_URI: mongod.url, REDIS_URL: redis.url, LOG_LEVEL: 'info' };
     [api, worker] = [ServiceProcess.start('api', env), ServiceProcess.start('worker', env)];
   });
   afterAll(async () => {
-    await removeOwnDatabases();
+    await removeDatabaseServers();
     await endProcesses();
   });
 
@@ -51,7 +51,7 @@ describe('stores that are unavailable at boot', () => {
       }
     }
 
-    await Promise.all([readyMongodb(mongod), readyRedis(redis)]);
+    await Promise.all([startMongodb(mongod), startRedis(redis)]);
     const database = await openDatabase({ MONGODB_URI: mongod.url });
     await new SchemaRepository(database).createIndexes();
     await database.close();

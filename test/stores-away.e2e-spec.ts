@@ -3,13 +3,13 @@ import type { HttpResponse, ApiClient } from './support/api-client.js';
 import { eventually } from './support/eventually.js';
 import { uniqueWord, validInput } from './support/items.js';
 import {
-  ownMongodb,
-  ownRedis,
-  readyMongodb,
-  readyRedis,
-  removeOwnDatabases,
-  type OwnDatabase,
-} from './support/own-databases.js';
+  createMongodb,
+  createRedis,
+  startMongodb,
+  startRedis,
+  removeDatabaseServers,
+  type DatabaseServer,
+} from './support/database-servers.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
 import { openQueue, type OpenQueue } from './support/queue.js';
 import { freshEnvironment, openDatabase } from './support/service.js';
@@ -34,8 +34,8 @@ interface ErrorResponse {
 }
 
 describe('while a store is unavailable', () => {
-  let mongod: OwnDatabase;
-  let redis: OwnDatabase;
+  let mongod: DatabaseServer;
+  let redis: DatabaseServer;
   let database: Database;
   let jobs: OpenQueue;
   let env: NodeJS.ProcessEnv;
@@ -44,8 +44,8 @@ describe('while a store is unavailable', () => {
   let client: ApiClient;
 
   beforeAll(async () => {
-    [mongod, redis] = await Promise.all([ownMongodb(), ownRedis()]);
-    await Promise.all([readyMongodb(mongod), readyRedis(redis)]);
+    [mongod, redis] = await Promise.all([createMongodb(), createRedis()]);
+    await Promise.all([startMongodb(mongod), startRedis(redis)]);
     env = { ...freshEnvironment(), MONGODB_URI: mongod.url, REDIS_URL: redis.url, LOG_LEVEL: 'info' };
     database = await openDatabase(env);
     await new SchemaRepository(database).createIndexes();
@@ -64,7 +64,7 @@ describe('while a store is unavailable', () => {
   });
   afterAll(async () => {
     await Promise.all([database.close(), jobs.close()]);
-    await removeOwnDatabases();
+    await removeDatabaseServers();
     await endProcesses();
   });
 

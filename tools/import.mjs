@@ -43,7 +43,7 @@ function fail(launcher, error) {
 async function localMongodb(launcher) {
   let found = await tryRunLock(launcher);
   if (found.holder && !found.holder.url) {
-    launcher.steps.say(`Waiting for the run in this checkout (pid ${found.holder.pid})`);
+    launcher.steps.print(`Waiting for the run in this checkout (pid ${found.holder.pid})`);
   }
   while (found.holder && !found.holder.url) {
     await delay(POLL_INTERVAL_MS);
@@ -51,7 +51,7 @@ async function localMongodb(launcher) {
   }
   if (found.holder) return uriOf(found.holder);
   const uri = await startLocalMongodb(launcher);
-  found.note();
+  found.record();
   const env = { ...process.env, MONGODB_URI: uri };
   await launcher.steps.run('Set up the database', () => runCli(launcher, 'setup', env));
   return uri;

@@ -1,7 +1,7 @@
 const SLOW_MS = 3000;
 const MARKS = {
   ok: { plain: 'ok  ', tty: '\x1b[32m✔\x1b[0m' },
-  passed: { plain: '--  ', tty: '\x1b[2m–\x1b[0m' },
+  skipped: { plain: '--  ', tty: '\x1b[2m–\x1b[0m' },
   failed: { plain: 'FAIL', tty: '\x1b[31m✖\x1b[0m' },
   busy: { plain: '... ', tty: '\x1b[36m…\x1b[0m' },
 };
@@ -58,12 +58,12 @@ export class Steps {
    * @returns {Promise<T | undefined>}
    */
   async attempt(title, work) {
-    const { value } = await this.#do(title, work, (end, error) => end('passed', `${title}: ${error.message}`));
+    const { value } = await this.#do(title, work, (end, error) => end('skipped', `${title}: ${error.message}`));
     return value;
   }
 
   /** Prints a separate line, even in the middle of a step. */
-  say(text) {
+  print(text) {
     this.#erase();
     this.#stream.write(`${text}\n`);
     this.#draw();
@@ -75,7 +75,7 @@ export class Steps {
     const lines = [known ? error.message : (error?.stack ?? String(error))];
     if (known) lines.push(...error.details.map((line) => `  ${line}`));
     if (known && error.hint) lines.push(`Hint: ${error.hint}`);
-    this.say(lines.join('\n'));
+    this.print(lines.join('\n'));
   }
 
   /** Forgets the running step, so that its result is not printed after an interruption. */

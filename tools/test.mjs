@@ -19,8 +19,8 @@ const PROJECTS = ['--selectProjects', 'unit', 'integration', 'system'];
 
 const [first, ...rest] = process.argv.slice(2);
 const withDatabases = first !== '--no-databases';
-const asked = withDatabases ? process.argv.slice(2) : rest;
-const jestArgs = asked.some((arg) => arg.startsWith('--selectProjects')) ? asked : [...asked, ...PROJECTS];
+const requested = withDatabases ? process.argv.slice(2) : rest;
+const jestArgs = requested.some((arg) => arg.startsWith('--selectProjects')) ? requested : [...requested, ...PROJECTS];
 
 await launch(
   new Steps(),

@@ -7,7 +7,7 @@ const RETRY_AFTER = /\r\nretry-after: *\d+/i;
 const EMPTY = Buffer.alloc(0);
 const RESPONSE_TIMEOUT_MS = 30_000;
 
-/** @typedef {{status: number, mayRetry: boolean}} Answer `mayRetry`: it is a 503 with `Retry-After` */
+/** @typedef {{status: number, mayRetry: boolean}} Response `mayRetry`: it is a 503 with `Retry-After` */
 
 /**
  * A keep-alive connection that sends prepared bytes, one request at a time, and parses as little of a response as it
@@ -32,7 +32,7 @@ export class Connection {
 
   /**
    * @param {Buffer} request
-   * @returns {Promise<Answer>} rejects if the connection ends first, or if nothing is received for half a minute
+   * @returns {Promise<Response>} rejects if the connection ends first, or if nothing is received for half a minute
    */
   send(request) {
     this.#socket ??= this.#connect();

@@ -52,9 +52,13 @@ async function preparedAndReads({ prepared, reads }) {
   return { others: await steady(prepared, drawn), reads: await readers.stop() };
 }
 
-async function createsAndReads({ steady: loop, burst: wave, reads }) {
+async function createsAndReads({ steady: steadyOptions, burst: burstOptions, reads }) {
   const readers = reads ? await startReaders(reads) : undefined;
-  const creates = await (loop ? steady(loop, next) : wave ? burst(wave) : delay(reads.ms));
+  const creates = await (steadyOptions
+    ? steady(steadyOptions, next)
+    : burstOptions
+      ? burst(burstOptions)
+      : delay(reads.ms));
   return { creates, reads: await readers?.stop() };
 }
 

@@ -1,6 +1,6 @@
 /**
  * @typedef {object} Report the responses to a stream of requests
- * @property {Record<string, number>} answers responses by status; `lost` counts requests without one
+ * @property {Record<string, number>} responses responses by status; `lost` counts requests without one
  * @property {number} refusedWithoutRetryAfter 503s without Retry-After
  * @property {number} perSecond 200s per second within the measured time
  * @property {{p50: number, p99: number, max: number}} ms durations of the measured responses
@@ -12,7 +12,7 @@ const TENTH_MS = 100;
 
 /** Collects responses. Those received from `measureFrom` to `measureUntil` (performance.now) are measured. */
 export class Tally {
-  #answers = {};
+  #responses = {};
   #refusedWithoutRetryAfter = 0;
   #durations = [];
   #stored = 0;
@@ -28,13 +28,13 @@ export class Tally {
   /**
    * Counts the response to a request that was due at `since`.
    * @param {number} since
-   * @param {Promise<import('./connection.mjs').Answer>} response
+   * @param {Promise<import('./connection.mjs').Response>} response
    */
   async count(since, response) {
     const { status, mayRetry } = await response.catch(() => ({ status: 'lost', mayRetry: false }));
     const now = performance.now();
     this.#last = now;
-    this.#answers[status] = (this.#answers[status] ?? 0) + 1;
+    this.#responses[status] = (this.#responses[status] ?? 0) + 1;
     if (status === 200) this.#countAt(now);
     if (status === 503 && !mayRetry) this.#refusedWithoutRetryAfter += 1;
     if (now < this.measureFrom || now > this.measureUntil) return;
@@ -55,7 +55,7 @@ export class Tally {
     let total = 0;
     const timeline = Array.from(this.#created, (count = 0) => (total += count));
     return {
-      answers: this.#answers,
+      responses: this.#responses,
       refusedWithoutRetryAfter: this.#refusedWithoutRetryAfter,
       perSecond: this.#stored / ((until - this.measureFrom) / 1000),
       ms: { p50: quantile(0.5), p99: quantile(0.99), max: quantile(1) },

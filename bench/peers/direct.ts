@@ -7,12 +7,12 @@ import mongoose from 'mongoose';
 import { createZodDto, ZodValidationPipe } from 'nestjs-zod';
 import { createModels, type Models } from './item-model.js';
 import {
-  ANSWERED,
+  RESPONSE_PROJECTION,
   COUNTER,
-  DURABLY,
+  WRITE_CONCERN,
   loadReferences,
   pageQuery,
-  sayReady,
+  reportReady,
   settings,
   toItem,
   toRecord,
@@ -45,7 +45,7 @@ class ItemsService {
   }
 
   async getById(id: string): Promise<Item> {
-    const item = await this.models.items.findById(id, ANSWERED).lean();
+    const item = await this.models.items.findById(id, RESPONSE_PROJECTION).lean();
     if (item === null) throw new NotFoundException();
     return toItem(item);
   }
@@ -53,7 +53,7 @@ class ItemsService {
   async getAll(input: GetAllDto): Promise<Item[]> {
     const { filter, options } = pageQuery(input);
     if (input.userId !== undefined) return this.getFavourites(input.userId, filter, options);
-    const items = await this.models.items.find(filter, ANSWERED, options).lean();
+    const items = await this.models.items.find(filter, RESPONSE_PROJECTION, options).lean();
     return items.map(toItem);
   }
 
@@ -68,7 +68,7 @@ class ItemsService {
     const matching = await this.models.items.find({ ...filter, _id: { $in: ids } }, { _id: 1 }).lean();
     const listed = new Set(matching.map(({ _id }) => String(_id)));
     const page = ids.filter((id) => listed.has(String(id))).slice(skip, skip + limit);
-    const items = await this.models.items.find({ _id: { $in: page } }, ANSWERED).lean();
+    const items = await this.models.items.find({ _id: { $in: page } }, RESPONSE_PROJECTION).lean();
     const byId = new Map(items.map((item) => [String(item._id), toItem(item)]));
     return page.flatMap((id) => byId.get(String(id)) ?? []);
   }
@@ -98,7 +98,7 @@ class ItemsController {
 }
 
 async function start(): Promise<void> {
-  const connection = await mongoose.createConnection(settings.mongodbUri, DURABLY).asPromise();
+  const connection = await mongoose.createConnection(settings.mongodbUri, WRITE_CONCERN).asPromise();
   const models = createModels(connection);
   const references = await loadReferences(models.items.db.getClient().db());
 
@@ -115,7 +115,7 @@ async function start(): Promise<void> {
 
   const app = await NestFactory.create(AppModule, { logger: ['error', 'warn'] });
   await app.listen(settings.port, '127.0.0.1');
-  sayReady();
+  reportReady();
 }
 
 void start();

@@ -24,7 +24,7 @@ export const settings = {
 };
 
 /** The write concern of the service: journaled by a majority before a write is acknowledged. */
-export const DURABLY = { w: 'majority', journal: true } as const;
+export const WRITE_CONCERN = { w: 'majority', journal: true } as const;
 
 /** The id of the counter for public ids. */
 export const COUNTER = 'item.publicId';
@@ -87,7 +87,7 @@ export function toRecord(input: CreateItemInput, publicId: number, { brands, con
 }
 
 /** Excludes the fields that no response contains. */
-export const ANSWERED = { requestHash: 0, searchTerms: 0, searchVersion: 0 } as const;
+export const RESPONSE_PROJECTION = { requestHash: 0, searchTerms: 0, searchVersion: 0 } as const;
 
 /** The order of every list, as in the service. */
 const ORDER = { isBoosted: -1, boostScore: -1, createdAt: -1, publicId: -1 } as const;
@@ -165,6 +165,6 @@ export function toItem(record: StoredItem): Item {
 }
 
 /** Tells the benchmark that requests can be sent. */
-export function sayReady(): void {
+export function reportReady(): void {
   console.log('ready');
 }

@@ -6,7 +6,7 @@ import { APP_PIPE, NestFactory } from '@nestjs/core';
 import { Queue, QueueEvents } from 'bullmq';
 import { Redis } from 'ioredis';
 import { createZodDto, ZodValidationPipe } from 'nestjs-zod';
-import { sayReady, settings } from './items.js';
+import { reportReady, settings } from './items.js';
 
 class CreateItemDto extends createZodDto(CreateItemInputSchema) {}
 
@@ -64,7 +64,7 @@ async function start(): Promise<void> {
 
   const app = await NestFactory.create(AppModule, { logger: ['error', 'warn'] });
   await app.listen(settings.port, '127.0.0.1');
-  sayReady();
+  reportReady();
 }
 
 void start();

@@ -4,13 +4,13 @@ import { Worker, type Job } from 'bullmq';
 import { Redis } from 'ioredis';
 import mongoose from 'mongoose';
 import { createModels } from './item-model.js';
-import { COUNTER, DURABLY, loadReferences, sayReady, settings, toItem, toRecord } from './items.js';
+import { COUNTER, WRITE_CONCERN, loadReferences, reportReady, settings, toItem, toRecord } from './items.js';
 
 /** Tutorials recommend 10 to 50; the highest is the fastest. */
 const CONCURRENCY = 50;
 
 async function start(): Promise<void> {
-  const connection = await mongoose.createConnection(settings.mongodbUri, DURABLY).asPromise();
+  const connection = await mongoose.createConnection(settings.mongodbUri, WRITE_CONCERN).asPromise();
   const models = createModels(connection);
   const references = await loadReferences(models.items.db.getClient().db());
 
@@ -28,7 +28,7 @@ async function start(): Promise<void> {
     concurrency: CONCURRENCY,
   });
   await worker.waitUntilReady();
-  sayReady();
+  reportReady();
 }
 
 void start();

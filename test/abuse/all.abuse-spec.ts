@@ -1,5 +1,5 @@
-import { describeTrials } from './trials.js';
+import { describeScenarios } from './scenarios.js';
 
 jest.setTimeout(180_000);
 
-describeTrials({ seconds: 20, share: 1, withinMs: 1000 });
+describeScenarios({ seconds: 20, share: 1, withinMs: 1000 });

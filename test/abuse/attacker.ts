@@ -12,14 +12,14 @@ export interface Scale {
 }
 
 /** One request of an attacker. */
-export interface Attack {
+export interface AttackRequest {
   operation: 'getAll' | 'getById' | 'create';
   body: string;
   headers?: Record<string, string>;
 }
 
 /** Returns a create in which one field has the given JSON text as its value. */
-export function createWith(field: string, json: string): Attack {
+export function createWith(field: string, json: string): AttackRequest {
   const body = JSON.stringify(validInput({ [field]: '<here>' })).replace('"<here>"', () => json);
   return { operation: 'create', body };
 }
@@ -32,7 +32,7 @@ export const LARGEST = [1_000_000, 60_000].map((length) =>
 /** Sends requests from several clients, each one request at a time. Returns the number of responses by status. */
 export async function send(
   client: ApiClient,
-  attacks: Attack[],
+  attacks: AttackRequest[],
   clients: number,
 ): Promise<Map<number | 'lost', number>> {
   const counts = new Map<number | 'lost', number>();
@@ -50,7 +50,7 @@ export async function send(
 /** Sends the requests again and again for some seconds. */
 export async function sendFor(
   client: ApiClient,
-  attacks: Attack[],
+  attacks: AttackRequest[],
   clients: number,
   seconds: number,
 ): Promise<Map<number | 'lost', number>> {
@@ -63,12 +63,12 @@ export async function sendFor(
 }
 
 /** Expects that no response had any other status. */
-export function expectOnly(counts: Map<number | 'lost', number>, allowed: number[]): void {
+export function expectOnlyStatuses(counts: Map<number | 'lost', number>, allowed: number[]): void {
   const others = [...counts].filter(([status]) => !allowed.includes(Number(status)));
   expect(Object.fromEntries(others)).toEqual({});
 }
 
-async function statusOf(client: ApiClient, { operation, body, headers }: Attack): Promise<number | 'lost'> {
+async function statusOf(client: ApiClient, { operation, body, headers }: AttackRequest): Promise<number | 'lost'> {
   try {
     const response = await fetch(`${client.base}/api/orpc/items/${operation}`, {
       method: 'POST',

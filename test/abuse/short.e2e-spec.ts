@@ -1,6 +1,6 @@
-import { describeTrials } from './trials.js';
+import { describeScenarios } from './scenarios.js';
 
 jest.setTimeout(60_000);
 
 /** A fifth of `npm run test:abuse`, with a longer time limit because other tests may run at the same time. */
-describeTrials({ seconds: 2, share: 0.2, withinMs: 5000 });
+describeScenarios({ seconds: 2, share: 0.2, withinMs: 5000 });

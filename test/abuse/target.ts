@@ -52,20 +52,20 @@ export class Target {
   }
 
   /** Returns what went wrong in the processes, in sentences. */
-  complaints(maxMegabytes: number): string[] {
-    return [...complaintsOf('api', this.api, maxMegabytes), ...complaintsOf('worker', this.worker, maxMegabytes)];
+  problems(maxMegabytes: number): string[] {
+    return [...problemsOf('api', this.api, maxMegabytes), ...problemsOf('worker', this.worker, maxMegabytes)];
   }
 
   async end(): Promise<void> {
     await Promise.all([this.api.end('SIGKILL'), this.worker.end('SIGKILL')]);
-    await this.stores.heal(this.jobs.redis);
+    await this.stores.restore(this.jobs.redis);
     await this.database.connection.dropDatabase();
     await this.jobs.redis.flushall();
     await Promise.all([this.database.close(), this.jobs.close()]);
   }
 }
 
-function complaintsOf(name: string, process: ServiceProcess, maxMegabytes: number): string[] {
+function problemsOf(name: string, process: ServiceProcess, maxMegabytes: number): string[] {
   const errors = process.log.filter(({ level }) => Number(level) >= ERROR).map(({ msg }) => msg);
   const megabytes = peakMegabytes(process);
   return [

@@ -47,7 +47,7 @@ function stateOfTable(state) {
  * @param {Record<string, string[]>} expected states by service
  * @returns {string | undefined} undefined if there are none
  */
-export function deviation(containers, expected) {
+export function unexpectedStates(containers, expected) {
   const deviations = Object.entries(expected).flatMap(([service, states]) => {
     const found = containers.filter((container) => container.service === service).map(({ state }) => state);
     return [...found].sort().join() === [...states].sort().join()

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { expect, until } from './expect.mjs';
+import { expect, waitUntil } from './expect.mjs';
 
 const LISTED_WITHIN_MS = 60_000;
 
@@ -28,11 +28,11 @@ export async function createDuring(items, atATime, task) {
   let started = 0;
   let isOver = false;
   const over = task.catch(() => undefined).finally(() => (isOver = true));
-  const lane = async () => {
+  const client = async () => {
     do creates.push(await create(items, word, (started += 1)));
     while (!isOver);
   };
-  await Promise.all([over, ...Array.from({ length: atATime }, lane)]);
+  await Promise.all([over, ...Array.from({ length: atATime }, client)]);
   return creates;
 }
 
@@ -45,11 +45,11 @@ export async function createDuring(items, atATime, task) {
 export async function expectExactlyOnce(items, creates) {
   const wanted = creates.map(identity);
   let listed = [];
-  await until(LISTED_WITHIN_MS, async () => {
+  await waitUntil(LISTED_WITHIN_MS, async () => {
     listed = [];
     for (const word of new Set(creates.map((created) => created.word))) listed.push(...(await items.search(word)));
-    const there = new Set(listed.map(identity));
-    const missing = wanted.filter((item) => !there.has(item));
+    const found = new Set(listed.map(identity));
+    const missing = wanted.filter((item) => !found.has(item));
     return missing.length > 0 ? `${missing.length} of ${wanted.length} are missing, such as ${missing[0]}` : undefined;
   });
   expect(listed.length === wanted.length, `${wanted.length} creates, but getAll lists ${listed.length} items`);

@@ -3,9 +3,9 @@ import { StepError } from '../../tools/steps.mjs';
 
 const POLL_INTERVAL_MS = 500;
 
-/** @throws StepError with the message `otherwise`, unless the condition is true */
-export function expect(isTrue, otherwise) {
-  if (!isTrue) throw new StepError(otherwise);
+/** @throws StepError with the message `message`, unless the condition is true */
+export function expect(isTrue, message) {
+  if (!isTrue) throw new StepError(message);
 }
 
 /**
@@ -13,7 +13,7 @@ export function expect(isTrue, otherwise) {
  * @param {number} ms
  * @param {() => Promise<string | undefined>} findProblem resolves to undefined when nothing is wrong
  */
-export async function until(ms, findProblem) {
+export async function waitUntil(ms, findProblem) {
   const end = Date.now() + ms;
   for (;;) {
     const problem = await findProblem();

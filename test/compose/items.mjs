@@ -4,7 +4,7 @@ const PAGE_SIZE = 100;
 /** Longer than the API waits for a create. */
 const RESPONSE_TIMEOUT_MS = 30_000;
 const LISTING = {
-  description: 'Made by the trial of docker-compose.yml to be counted again later.',
+  description: 'Made by the test of docker-compose.yml to be counted again later.',
   price: 12.5,
   categoryId: '1',
   stock: 1,

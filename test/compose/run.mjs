@@ -2,7 +2,7 @@
 import { Compose } from './compose.mjs';
 import { Items } from './items.mjs';
 import { scenario } from './scenario.mjs';
-import { NOTHING_TO_STAND_ON, Tally } from './tally.mjs';
+import { Checks, REQUIRED_CHECK_FAILED } from './checks.mjs';
 import { anyFreePort } from '../../tools/processes/ports.mjs';
 import { StepError } from '../../tools/steps.mjs';
 
@@ -11,28 +11,28 @@ const PROJECT = 'item-listing-trial';
 
 const interruption = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM']) {
-  process.once(name, () => interruption.abort(new StepError(`${name}: the trial was interrupted`)));
+  process.once(name, () => interruption.abort(new StepError(`${name}: the test was interrupted`)));
 }
-const tally = new Tally(interruption.signal);
-const { steps } = tally;
+const checks = new Checks(interruption.signal);
+const { steps } = checks;
 
 try {
   const port = await anyFreePort();
   const env = { ...process.env, PORT: String(port), DEMO_CATALOGUE: 'on', CREATE_WAIT_MS: '10000' };
   const compose = await Compose.find(PROJECT, env, interruption.signal);
-  steps.say(`${compose.name}, project ${PROJECT}, port ${port}`);
+  steps.print(`${compose.name}, project ${PROJECT}, port ${port}`);
   await compose.remove();
   try {
-    await scenario(tally, compose, new Items(port, interruption.signal));
+    await scenario(checks, compose, new Items(port, interruption.signal));
   } finally {
-    if (tally.failed > 0) steps.say(await compose.run('logs', '--tail', '20').catch(() => 'no logs'));
+    if (checks.failed > 0) steps.print(await compose.run('logs', '--tail', '20').catch(() => 'no logs'));
     await steps.run('Take everything down, including volumes and images', () => compose.remove());
   }
 } catch (error) {
-  if (error !== NOTHING_TO_STAND_ON) {
-    tally.failed += 1;
+  if (error !== REQUIRED_CHECK_FAILED) {
+    checks.failed += 1;
     steps.fail(error);
   }
 }
-steps.say(`${tally.passed} passed, ${tally.failed} failed`);
-process.exitCode = tally.failed > 0 ? 1 : 0;
+steps.print(`${checks.passed} passed, ${checks.failed} failed`);
+process.exitCode = checks.failed > 0 ? 1 : 0;

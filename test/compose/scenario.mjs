@@ -1,6 +1,6 @@
-import { deviation } from './containers.mjs';
+import { unexpectedStates } from './containers.mjs';
 import { createDuring, createMany, expectExactlyOnce, summary } from './creates.mjs';
-import { expect, until } from './expect.mjs';
+import { expect, waitUntil } from './expect.mjs';
 
 const WORKERS = 3;
 const UP = ['up', '-d', '--scale', `worker=${WORKERS}`];
@@ -15,30 +15,30 @@ const STOPPED = Object.fromEntries(
 );
 
 /** Compose's `kill` signals all containers of a service; only `exec` can address a single one. */
-const ON_VICTIM = ['exec', '-T', `--index=${WORKERS}`, 'worker', 'node', '-e'];
+const EXEC_IN_LAST_WORKER = ['exec', '-T', `--index=${WORKERS}`, 'worker', 'node', '-e'];
 /** Kills every process but the container's init, which then exits too: to Docker, the container has crashed. */
 const CRASH = "process.kill(-1, 'SIGKILL')";
 const PRINT_START_TIME = "console.log(require('node:fs').readFileSync('/proc/1/stat', 'utf8').split(' ')[21])";
 
 /**
  * Takes a deployment from its first build to a restart after `down`, and checks it on the way.
- * @param {import('./tally.mjs').Tally} tally
+ * @param {import('./checks.mjs').Checks} checks
  * @param {import('./compose.mjs').Compose} compose
  * @param {import('./items.mjs').Items} items
  */
-export async function scenario(tally, compose, items) {
+export async function scenario(checks, compose, items) {
   const stored = [];
 
-  await tally.must('Build the images', () => compose.run('build'));
-  await tally.must(`Start with ${WORKERS} workers`, () => compose.run(...UP));
-  await tally.must('All services are healthy, setup and demo have exited with 0', () => untilHealthy(compose));
+  await checks.require('Build the images', () => compose.run('build'));
+  await checks.require(`Start with ${WORKERS} workers`, () => compose.run(...UP));
+  await checks.require('All services are healthy, setup and demo have exited with 0', () => waitUntilHealthy(compose));
 
-  await tally.check('getAll returns demo listings', async () => {
+  await checks.run('getAll returns demo listings', async () => {
     const { length } = await items.getAll({ pageSize: 100 });
     expect(length === 100, `The first page of 100 has ${length} items`);
   });
 
-  await tally.check('create returns the item, getById and getAll find it', async () => {
+  await checks.run('create returns the item, getById and getAll find it', async () => {
     const [created] = await createMany(items, 1);
     expect(created.isStored, 'create did not return 200');
     const found = await items.getById(created.id);
@@ -47,43 +47,43 @@ export async function scenario(tally, compose, items) {
     stored.push(created);
   });
 
-  await tally.check(`${CONCURRENCY} creates at a time while one worker is killed and comes back`, async (step) => {
-    const startTime = await startTimeOfVictim(compose);
-    const creates = await createDuring(items, CONCURRENCY, compose.run(...ON_VICTIM, CRASH));
+  await checks.run(`${CONCURRENCY} creates at a time while one worker is killed and comes back`, async (step) => {
+    const startTime = await startTimeOfLastWorker(compose);
+    const creates = await createDuring(items, CONCURRENCY, compose.run(...EXEC_IN_LAST_WORKER, CRASH));
     stored.push(...creates);
     await expectExactlyOnce(items, creates);
-    await untilHealthy(compose);
-    expect((await startTimeOfVictim(compose)) !== startTime, 'The worker to be killed is still running');
+    await waitUntilHealthy(compose);
+    expect((await startTimeOfLastWorker(compose)) !== startTime, 'The worker to be killed is still running');
     step.outcome = `One worker is killed and comes back: ${summary(creates)}`;
   });
 
-  await tally.check('stop: every container exits on its own with 0', async () => {
+  await checks.run('stop: every container exits on its own with 0', async () => {
     await compose.run('stop');
-    const wrong = deviation(await compose.containers(), { ...STOPPED, ...DONE });
+    const wrong = unexpectedStates(await compose.containers(), { ...STOPPED, ...DONE });
     expect(wrong === undefined, wrong);
     await compose.run(...UP);
-    await untilHealthy(compose);
+    await waitUntilHealthy(compose);
   });
 
-  await tally.check('Creates that wait in Redis survive down and up', async () => {
+  await checks.run('Creates that wait in Redis survive down and up', async () => {
     await compose.run('kill', 'worker');
     const creates = await createMany(items, WAITING_CREATES);
     expect(!creates.some(({ isStored }) => isStored), 'Creates returned 200 without a worker');
     await compose.run('down');
     await compose.run(...UP);
-    await untilHealthy(compose);
+    await waitUntilHealthy(compose);
     await expectExactlyOnce(items, creates);
   });
 
-  await tally.check('Everything created before is still there exactly once', async () => {
+  await checks.run('Everything created before is still there exactly once', async () => {
     await expectExactlyOnce(items, stored);
   });
 }
 
-async function untilHealthy(compose) {
-  await until(HEALTHY_WITHIN_MS, async () => deviation(await compose.containers(), { ...HEALTHY, ...DONE }));
+async function waitUntilHealthy(compose) {
+  await waitUntil(HEALTHY_WITHIN_MS, async () => unexpectedStates(await compose.containers(), { ...HEALTHY, ...DONE }));
 }
 
-function startTimeOfVictim(compose) {
-  return compose.run(...ON_VICTIM, PRINT_START_TIME);
+function startTimeOfLastWorker(compose) {
+  return compose.run(...EXEC_IN_LAST_WORKER, PRINT_START_TIME);
 }

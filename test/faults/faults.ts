@@ -2,15 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from '../support/eventually.js';
 import { uniqueWord } from '../support/items.js';
 import type { Attempt, Load } from './load.js';
-import type { Seat, Stage } from './stage.js';
+import type { Deployment, ServiceInstance } from './deployment.js';
 
 /** Something that goes wrong under load. */
 export interface Fault {
   name: string;
   /** Causes the fault, and starts again the processes that it ends. The stores are healed after it returns. */
-  strike: (stage: Stage, load: Load) => Promise<void>;
+  inject: (deployment: Deployment, load: Load) => Promise<void>;
   /** The statuses that clients may get; any if omitted. */
-  answers?: Attempt['status'][];
+  allowedStatuses?: Attempt['status'][];
   /** Settings of the processes. */
   env?: NodeJS.ProcessEnv;
   /** Whether creates that got a 202 may be lost. */
@@ -23,7 +23,7 @@ const STORE_STOPPED_MS = 8000;
 const ACCEPTED_JOBS = 2000;
 const MONGODB_AWAY_MS = 300_000;
 
-const UNNOTICED: Attempt['status'][] = [200, 202];
+const SUCCESSES: Attempt['status'][] = [200, 202];
 
 /** Returns the element at an index, which wraps around. */
 function nth<T>(elements: readonly T[], index: number): T {
@@ -36,21 +36,21 @@ async function times(count: number, act: (index: number) => Promise<unknown>): P
   for (let index = 0; index < count; index++) await act(index);
 }
 
-async function restart(seat: Seat, afterMs: number): Promise<void> {
-  await seat.end('SIGKILL');
+async function restart(instance: ServiceInstance, afterMs: number): Promise<void> {
+  await instance.end('SIGKILL');
   await delay(afterMs);
-  await seat.start();
+  await instance.start();
 }
 
 /** Makes Redis refuse writes for a moment, as a primary does that has lost its replicas. */
-async function refuseWritesBriefly({ jobs: { redis } }: Stage): Promise<void> {
+async function refuseWritesBriefly({ jobs: { redis } }: Deployment): Promise<void> {
   await redis.config('SET', 'min-replicas-to-write', '1');
   await delay(150);
   await redis.config('SET', 'min-replicas-to-write', '0');
   await delay(350);
 }
 
-async function fillRedis({ jobs: { redis }, workers }: Stage): Promise<void> {
+async function fillRedis({ jobs: { redis }, workers }: Deployment): Promise<void> {
   const used = Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1]);
   // At first, Redis refuses only commands that need more memory.
   await redis.config('SET', 'maxmemory', String(used + 100_000));
@@ -66,14 +66,14 @@ async function fillRedis({ jobs: { redis }, workers }: Stage): Promise<void> {
   await starting;
 }
 
-async function stepDown({ database }: Stage): Promise<void> {
+async function stepDown({ database }: Deployment): Promise<void> {
   const admin = database.connection.getClient().db('admin');
   await admin.command({ replSetStepDown: 10, secondaryCatchUpPeriodSecs: 5 });
   await delay(3000);
 }
 
 /** Creates one item that MongoDB rejects, and expects that no other job fails. */
-async function poison({ database, jobs: { queue } }: Stage, load: Load): Promise<void> {
+async function rejectOneCreate({ database, jobs: { queue } }: Deployment, load: Load): Promise<void> {
   const name = uniqueWord();
   const { db } = database.connection;
   await db?.command({ collMod: 'items', validator: { name: { $ne: name } } });
@@ -85,10 +85,10 @@ async function poison({ database, jobs: { queue } }: Stage, load: Load): Promise
   await db?.command({ collMod: 'items', validator: {} });
 }
 
-async function copies(count: number, load: Load): Promise<void> {
+async function createCopies(count: number, load: Load): Promise<void> {
   const key = uniqueWord();
-  const answers = await Promise.all(Array.from({ length: count }, () => load.create(key)));
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  const responses = await Promise.all(Array.from({ length: count }, () => load.create(key)));
+  expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
 }
 
 async function acceptAll(load: Load): Promise<void> {
@@ -108,17 +108,17 @@ async function acceptAll(load: Load): Promise<void> {
 export const faults = {
   workerKilled: {
     name: 'a worker killed again and again',
-    strike: ({ workers }) => times(3, (index) => restart(nth(workers, index), 1000)),
+    inject: ({ workers }) => times(3, (index) => restart(nth(workers, index), 1000)),
   },
   allWorkersKilled: {
     name: 'all workers killed for 10 s',
-    strike: async ({ workers }) => {
+    inject: async ({ workers }) => {
       await Promise.all(workers.map((worker) => restart(worker, 10_000)));
     },
   },
   workerStopped: {
     name: 'a worker stopped past its lock, which then goes on',
-    strike: async ({ workers }) => {
+    inject: async ({ workers }) => {
       nth(workers, 0).signal('SIGSTOP');
       await delay(PAST_LOCK_MS);
       nth(workers, 0).signal('SIGCONT');
@@ -126,7 +126,7 @@ export const faults = {
   },
   apiKilled: {
     name: 'an api killed while its clients wait',
-    strike: async ({ apis, workers }) => {
+    inject: async ({ apis, workers }) => {
       for (const worker of workers) worker.signal('SIGSTOP');
       await delay(500);
       await nth(apis, 0).end('SIGKILL');
@@ -134,16 +134,16 @@ export const faults = {
       await nth(apis, 0).start();
     },
   },
-  rolled: {
+  rollingDeploy: {
     name: 'a rolling deploy of apis and workers',
-    strike: async ({ apis, workers }) => {
-      for (const seat of [...workers, ...apis]) await seat.replace();
+    inject: async ({ apis, workers }) => {
+      for (const instance of [...workers, ...apis]) await instance.replace();
     },
-    answers: UNNOTICED,
+    allowedStatuses: SUCCESSES,
   },
   redisKilled: {
     name: 'Redis killed',
-    strike: async ({ stores: { redis } }) => {
+    inject: async ({ stores: { redis } }) => {
       await redis.kill();
       await delay(2000);
       redis.start();
@@ -151,7 +151,7 @@ export const faults = {
   },
   redisStopped: {
     name: 'Redis stopped for 8 s',
-    strike: async ({ stores: { redis } }) => {
+    inject: async ({ stores: { redis } }) => {
       await redis.pause();
       await delay(STORE_STOPPED_MS);
       redis.resume();
@@ -159,30 +159,30 @@ export const faults = {
   },
   redisFlushed: {
     name: 'Redis emptied',
-    strike: ({ jobs: { redis } }) =>
+    inject: ({ jobs: { redis } }) =>
       times(3, async () => {
         await redis.flushall();
         await delay(1000);
       }),
     losesAccepted: true,
   },
-  redisFull: { name: 'Redis out of memory', strike: fillRedis },
+  redisFull: { name: 'Redis out of memory', inject: fillRedis },
   subscribersKilled: {
     name: 'subscribers cut off every second',
-    strike: ({ jobs: { redis } }) =>
+    inject: ({ jobs: { redis } }) =>
       times(5, async () => {
         await redis.client('KILL', 'TYPE', 'pubsub');
         await delay(1000);
       }),
-    answers: UNNOTICED,
+    allowedStatuses: SUCCESSES,
   },
-  redisRefuses: {
+  redisRefusesWrites: {
     name: 'writes refused by Redis for 150 ms again and again',
-    strike: (stage) => times(10, () => refuseWritesBriefly(stage)),
+    inject: (deployment) => times(10, () => refuseWritesBriefly(deployment)),
   },
   mongodbKilled: {
     name: 'MongoDB killed',
-    strike: async ({ stores: { mongod } }) => {
+    inject: async ({ stores: { mongod } }) => {
       await mongod.kill();
       await delay(2000);
       mongod.start();
@@ -190,27 +190,27 @@ export const faults = {
   },
   mongodbStopped: {
     name: 'MongoDB stopped for 8 s',
-    strike: async ({ stores: { mongod } }) => {
+    inject: async ({ stores: { mongod } }) => {
       await mongod.pause();
       await delay(STORE_STOPPED_MS);
       mongod.resume();
     },
   },
-  steppedDown: { name: 'a primary that steps down', strike: stepDown },
-  poisoned: {
+  steppedDown: { name: 'a primary that steps down', inject: stepDown },
+  createRejected: {
     name: 'a create that MongoDB refuses',
-    strike: poison,
-    answers: [...UNNOTICED, 500],
+    inject: rejectOneCreate,
+    allowedStatuses: [...SUCCESSES, 500],
     env: { CREATE_WAIT_MS: '10000' },
   },
-  copied: {
+  createsCopied: {
     name: '100 copies of one create at once, three times',
-    strike: (_stage, load) => times(3, () => copies(100, load)),
-    answers: UNNOTICED,
+    inject: (_deployment, load) => times(3, () => createCopies(100, load)),
+    allowedStatuses: SUCCESSES,
   },
   mongodbAway: {
     name: `MongoDB away for ${String(MONGODB_AWAY_MS / 1000)} s with ${String(ACCEPTED_JOBS)} creates accepted`,
-    strike: async ({ stores: { mongod } }, load) => {
+    inject: async ({ stores: { mongod } }, load) => {
       await mongod.kill();
       await Promise.all([acceptAll(load), delay(MONGODB_AWAY_MS)]);
       mongod.start();

@@ -4,7 +4,7 @@ import type { ApiClient } from '../support/api-client.js';
 import { uniqueWord, validInput } from '../support/items.js';
 
 /** The fields of an item that are the same in every response for a key. */
-export type Answered = Pick<Item, 'id' | 'publicId' | 'slug' | 'createdAt'>;
+export type StableFields = Pick<Item, 'id' | 'publicId' | 'slug' | 'createdAt'>;
 
 /** One request and its response, as a client would log them. */
 export interface Attempt {
@@ -15,7 +15,7 @@ export interface Attempt {
   afterMs: number;
   /** The status of the response; `lost` without one. */
   status: number | 'lost';
-  item?: Answered;
+  item?: StableFields;
 }
 
 const CLIENTS = 16;
@@ -23,9 +23,9 @@ const PAUSE_MS = 20;
 const PAUSE_AFTER_ERROR_MS = 200;
 const GIVE_UP_MS = 20_000;
 /** One key in so many is sent twice at once. */
-const TWINS_EVERY = 8;
+const DUPLICATE_EVERY = 8;
 /** One key in so many is sent with `Prefer: respond-async`. */
-const ASYNC_EVERY = 5;
+const RESPOND_ASYNC_EVERY = 5;
 
 /** Clients that create items with keys, one after the other, and record every response. */
 export class Load {
@@ -106,9 +106,9 @@ export class Load {
     while (!this.isOver) {
       const key = uniqueWord();
       const count = this.keys++;
-      const prefer = count % ASYNC_EVERY === 0 ? 'respond-async' : undefined;
-      const twin = count % TWINS_EVERY === 0 ? [this.create(key)] : [];
-      const attempts = await Promise.all([this.create(key, prefer), ...twin]);
+      const prefer = count % RESPOND_ASYNC_EVERY === 0 ? 'respond-async' : undefined;
+      const duplicate = count % DUPLICATE_EVERY === 0 ? [this.create(key)] : [];
+      const attempts = await Promise.all([this.create(key, prefer), ...duplicate]);
       const haveSucceeded = attempts.every(({ status }) => status === 200 || status === 202);
       await delay(haveSucceeded ? PAUSE_MS : PAUSE_AFTER_ERROR_MS);
     }

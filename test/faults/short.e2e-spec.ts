@@ -1,10 +1,10 @@
 import { faults } from './faults.js';
 import { Stores } from './stores.js';
-import { expectSurvived } from './trial.js';
+import { expectSurvived } from './survival.js';
 
 jest.setTimeout(120_000);
 
-const { workerKilled, redisKilled, redisRefuses, subscribersKilled, mongodbKilled } = faults;
+const { workerKilled, redisKilled, redisRefusesWrites, subscribersKilled, mongodbKilled } = faults;
 
 /** The most telling faults. `npm run test:faults` runs all of them. */
 describe('no item is lost or duplicated', () => {
@@ -17,7 +17,7 @@ describe('no item is lost or duplicated', () => {
     await stores.remove();
   });
 
-  it.each([workerKilled, redisKilled, redisRefuses, subscribersKilled, mongodbKilled])(
+  it.each([workerKilled, redisKilled, redisRefusesWrites, subscribersKilled, mongodbKilled])(
     'despite $name',
     async (fault) => {
       await expectSurvived(stores, fault);

@@ -1,32 +1,32 @@
 import { connectRedis, type RedisConnection } from '@app/queue';
 import {
-  ownMongodb,
-  ownRedis,
-  readyMongodb,
-  readyRedis,
-  readyReplicaSet,
-  type OwnDatabase,
-} from '../support/own-databases.js';
+  createMongodb,
+  createRedis,
+  startMongodb,
+  startRedis,
+  startReplicaSet,
+  type DatabaseServer,
+} from '../support/database-servers.js';
 
 /** MongoDB and Redis for one test file, which may disrupt them and heal them afterwards. */
 export class Stores {
   private constructor(
-    readonly mongods: OwnDatabase[],
-    readonly redis: OwnDatabase,
+    readonly mongods: DatabaseServer[],
+    readonly redis: DatabaseServer,
   ) {}
 
   /** Starts a Redis, and a MongoDB replica set with this number of members. */
   static async start(members: 1 | 3): Promise<Stores> {
-    const mongods = await Promise.all(Array.from({ length: members }, () => ownMongodb()));
-    const stores = new Stores(mongods, await ownRedis());
+    const mongods = await Promise.all(Array.from({ length: members }, () => createMongodb()));
+    const stores = new Stores(mongods, await createRedis());
     const [only] = mongods;
-    const ready = members === 1 && only !== undefined ? readyMongodb(only) : readyReplicaSet(mongods);
-    await Promise.all([ready, readyRedis(stores.redis)]);
+    const ready = members === 1 && only !== undefined ? startMongodb(only) : startReplicaSet(mongods);
+    await Promise.all([ready, startRedis(stores.redis)]);
     return stores;
   }
 
   /** The only MongoDB, or the first of its replica set. */
-  get mongod(): OwnDatabase {
+  get mongod(): DatabaseServer {
     const [first] = this.mongods;
     if (first === undefined) throw new Error('there is none');
     return first;
@@ -47,7 +47,7 @@ export class Stores {
   }
 
   /** Undoes whatever a fault did to the stores. */
-  async heal(connection: RedisConnection): Promise<void> {
+  async restore(connection: RedisConnection): Promise<void> {
     for (const store of [...this.mongods, this.redis]) {
       store.resume();
       if (!store.isRunning) store.start();

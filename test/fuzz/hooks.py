@@ -28,7 +28,7 @@ def no_such_category(issue, body):
     return not (CATEGORY_NUMBER.fullmatch(slug) and int(slug) <= LARGEST)
 
 
-def no_place_to_continue_at(issue, body):
+def unknown_position(issue, body):
     """Returns whether `after` is neither an item's id nor a cursor."""
     return issue["path"] == ["after"] and issue["message"] == "No item or cursor of this list"
 
@@ -46,7 +46,7 @@ def inexact_photo(issue, body):
     return issue["path"][:1] == ["photos"] and issue["message"].startswith(INEXACT_PHOTO)
 
 
-KNOWN_EXCEPTIONS = (no_such_category, no_place_to_continue_at, inexact_number, inexact_photo)
+KNOWN_EXCEPTIONS = (no_such_category, unknown_position, inexact_number, inexact_photo)
 
 
 def is_known_exception(response, case):

@@ -40,7 +40,12 @@ export class Command {
 }
 
 /** Runs a command until it exits, with `stdin` as its input. */
-export async function runToEnd(name: string, env: NodeJS.ProcessEnv, args: string[], stdin = ''): Promise<CommandExit> {
+export async function runToExit(
+  name: string,
+  env: NodeJS.ProcessEnv,
+  args: string[],
+  stdin = '',
+): Promise<CommandExit> {
   const command = new Command(name, env, args);
   command.child.stdin?.end(stdin);
   return command.waitForExit();

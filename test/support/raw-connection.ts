@@ -58,7 +58,7 @@ export class RawConnection {
     return this;
   }
 
-  hangUp(): void {
+  destroy(): void {
     this.socket.destroy();
   }
 
@@ -75,7 +75,7 @@ export class RawConnection {
   /** Waits until the server closes the connection. Returns the bytes that have not been read as a response. */
   async readToEnd(): Promise<string> {
     while (!this.isOver) await this.change();
-    this.hangUp();
+    this.destroy();
     return String(this.received);
   }
 

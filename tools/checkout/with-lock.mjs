@@ -15,12 +15,12 @@ const POLL_INTERVAL_MS = 300;
 export async function withLock(launcher, what, work) {
   const file = join(LOCAL, `${what}.lock`);
   let lock = await claim(file);
-  if (lock.holder) launcher.steps.say(`Waiting for the ${what} of another run (pid ${lock.holder.pid})`);
+  if (lock.holder) launcher.steps.print(`Waiting for the ${what} of another run (pid ${lock.holder.pid})`);
   while (lock.holder) {
     await delay(POLL_INTERVAL_MS);
     lock = await claim(file);
   }
-  launcher.giveBack(lock.release);
+  launcher.addCleanup(lock.release);
   await work();
   lock.release();
 }

@@ -21,7 +21,7 @@ function choose(steps) {
   const usual = join(userCache(), NAME);
   if (isWritable(usual)) return usual;
   const fallback = join(tmpdir(), `${NAME}-cache-${process.getuid()}`);
-  steps.say(`The cache folder ${usual} is not writable; using ${fallback}`);
+  steps.print(`The cache folder ${usual} is not writable; using ${fallback}`);
   // Programs in this folder are run, and anyone may have created one of that name: it has to be our own.
   if (isWritable(fallback) && lstatSync(fallback).isDirectory() && lstatSync(fallback).uid === process.getuid())
     return fallback;

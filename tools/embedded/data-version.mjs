@@ -20,7 +20,7 @@ export function requireReadableData(dataDir, title, version) {
 }
 
 /** Records the release that writes the data from now on. Called once it has started. */
-export function noteDataVersion(dataDir, version) {
+export function recordDataVersion(dataDir, version) {
   writeFileSync(join(dataDir, FILE), `${version}\n`);
 }
 

@@ -37,17 +37,17 @@ export async function findBinary(launcher, spec) {
 
 async function fromPath(launcher, spec, step) {
   const paths = spec.programs.map(which).filter((path) => path !== undefined);
-  const objections = [];
+  const reasons = [];
   for (const path of paths) {
     try {
       const version = await versionOf(launcher, spec, path);
       step.outcome = `${spec.name} on PATH: ${path}, ${version}`;
       return { path, version };
     } catch (error) {
-      objections.push(error.message);
+      reasons.push(error.message);
     }
   }
-  throw new StepError(objections.join('; ') || 'none');
+  throw new StepError(reasons.join('; ') || 'none');
 }
 
 /** Returns the file that a shell would run for this name. */

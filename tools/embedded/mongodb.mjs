@@ -2,8 +2,8 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isListening } from '../processes/ports.mjs';
 import { RANK } from '../processes/stop-in-order.mjs';
-import { noteDataVersion, requireReadableData } from './data-version.mjs';
-import { lastLinesOf, untilReady } from './readiness.mjs';
+import { recordDataVersion, requireReadableData } from './data-version.mjs';
+import { lastLinesOf, waitUntilReady } from './readiness.mjs';
 
 const REPLICA_SET = 'rs0';
 const GRACE_MS = 15_000;
@@ -22,13 +22,13 @@ export async function startMongodb(launcher, { binary, dataDir, port, database =
   const args = settings({ dataDir, port, logFile });
   const child = launcher.start('MongoDB', binary.path, args, { rank: RANK.mongodb, graceMs: GRACE_MS });
   child.reportLines = () => [...child.kept.filter(isRelevant), ...lastLinesOf(logFile, isRelevant)].map(describe);
-  await untilReady(child, () => isListening('127.0.0.1', port));
+  await waitUntilReady(child, () => isListening('127.0.0.1', port));
   await withClient(port, async (admin) => {
-    await untilReady(child, () => isOurs(admin, child.identity.pid));
-    await becomeReplicaSet(admin, `127.0.0.1:${port}`);
-    await untilReady(child, () => isPrimary(admin));
+    await waitUntilReady(child, () => isOurs(admin, child.identity.pid));
+    await configureReplicaSet(admin, `127.0.0.1:${port}`);
+    await waitUntilReady(child, () => isPrimary(admin));
   });
-  noteDataVersion(dataDir, binary.version);
+  recordDataVersion(dataDir, binary.version);
   return { uri: `mongodb://127.0.0.1:${port}/${database}?replicaSet=${REPLICA_SET}`, child };
 }
 
@@ -67,7 +67,7 @@ async function isOurs(admin, pid) {
   return Number(status.pid) === pid;
 }
 
-async function becomeReplicaSet(admin, host) {
+async function configureReplicaSet(admin, host) {
   const members = [{ _id: 0, host }];
   const config = await currentConfig(admin);
   if (config === undefined) {

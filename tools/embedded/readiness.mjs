@@ -12,7 +12,7 @@ const SHOWN_LINES = 10;
  * @param {import('../processes/child.mjs').Child} child
  * @param {() => Promise<boolean>} isReady may reject while it is not ready; the last reason is reported
  */
-export async function untilReady(child, isReady) {
+export async function waitUntilReady(child, isReady) {
   let exit;
   let reason = '';
   child.exited.then((value) => (exit = value));

@@ -2,8 +2,8 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { RANK } from '../processes/stop-in-order.mjs';
-import { noteDataVersion, requireReadableData } from './data-version.mjs';
-import { lastLinesOf, untilReady } from './readiness.mjs';
+import { recordDataVersion, requireReadableData } from './data-version.mjs';
+import { lastLinesOf, waitUntilReady } from './readiness.mjs';
 
 const GRACE_MS = 15_000;
 
@@ -22,8 +22,8 @@ export async function startRedis(launcher, { binary, dataDir, port }) {
   const args = settings({ dataDir, port, logFile });
   const child = launcher.start('Redis', binary.path, args, { rank: RANK.redis, graceMs: GRACE_MS });
   child.reportLines = () => [...child.kept, ...lastLinesOf(logFile)];
-  await untilReady(child, () => isReady(port, child.identity.pid));
-  noteDataVersion(dataDir, binary.version);
+  await waitUntilReady(child, () => isReady(port, child.identity.pid));
+  recordDataVersion(dataDir, binary.version);
   return { uri: `redis://127.0.0.1:${port}`, child };
 }
 

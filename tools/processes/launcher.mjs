@@ -1,7 +1,7 @@
 import { StepError } from '../steps.mjs';
 import { Child, describeExit } from './child.mjs';
 import { isGroupRunning } from './identity.mjs';
-import { whenParentEnds } from './parent.mjs';
+import { onParentExit } from './parent.mjs';
 import { ReaperPipe } from './reaper-pipe.mjs';
 import { RANK, signalGroup, stopInOrder } from './stop-in-order.mjs';
 import { makeTemporaryFolder, removeTemporaryFolder } from './temporary-folder.mjs';
@@ -58,7 +58,7 @@ export class Launcher {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop);
     // The reader has exited (`npm start | head`), or the terminal was closed.
     for (const stream of [process.stdout, process.stderr]) stream.on('error', () => this.finish(exitCodeWhenStopped));
-    whenParentEnds(() => this.finish(exitCodeWhenStopped));
+    onParentExit(() => this.finish(exitCodeWhenStopped));
   }
 
   /** What is currently running. */
@@ -110,7 +110,7 @@ export class Launcher {
   temporaryFolder(parent) {
     const folder = makeTemporaryFolder(parent);
     this.#reaper.folder(folder);
-    this.giveBack(() => removeTemporaryFolder(folder));
+    this.addCleanup(() => removeTemporaryFolder(folder));
     return folder;
   }
 
@@ -131,7 +131,7 @@ export class Launcher {
   }
 
   /** Registers a cleanup that runs after everything is stopped. The last one registered runs first. */
-  giveBack(action) {
+  addCleanup(action) {
     this.#cleanups.unshift(action);
   }
 
@@ -148,7 +148,7 @@ export class Launcher {
     const names = running.map((target) => target.name).join(', ');
     if (running.length > 0) await this.steps.run(`Stop ${names}`, () => stopInOrder(running));
     for (const action of this.#cleanups) await this.#runCleanup(action);
-    this.#reaper.bye();
+    this.#reaper.done();
   }
 
   async #runCleanup(action) {

@@ -8,7 +8,7 @@ const SHELLS = new Set(['sh', 'bash', 'dash', 'ash', 'zsh', 'busybox']);
  * another parent. Without npm, nothing is watched: a tool started by hand may outlive its shell.
  * @param {() => void} callback
  */
-export function whenParentEnds(callback) {
+export function onParentExit(callback) {
   if (process.env.npm_lifecycle_event === undefined) return;
   const parent = process.ppid;
   // Some shells stay between npm and its script. Then it is the shell that gets another parent.

@@ -33,7 +33,7 @@ export async function reservePort(launcher, preferred) {
  * @param {import('./launcher.mjs').Launcher} launcher
  * @param {string} variable its name
  */
-export async function reserveAskedPort(launcher, variable) {
+export async function reserveRequestedPort(launcher, variable) {
   const port = Number(process.env[variable]);
   if (!Number.isInteger(port) || port < 1 || port > 65_535) {
     throw new StepError(`${variable} must be a whole number from 1 to 65535`);
@@ -48,7 +48,7 @@ async function reserve(launcher, port) {
   const reservation = await claim(join(tmpdir(), `item-listing-service-ports-${process.getuid()}`, String(port)));
   if (reservation.holder) return false;
   if (await isFree(port)) {
-    launcher.giveBack(reservation.release);
+    launcher.addCleanup(reservation.release);
     return true;
   }
   reservation.release();

@@ -23,8 +23,8 @@ export class ReaperPipe {
   }
 
   /** Tells the reaper that nothing is left to clean up. */
-  bye() {
-    if (this.#stdin) this.#send('bye');
+  done() {
+    if (this.#stdin) this.#send('done');
   }
 
   #send(line) {

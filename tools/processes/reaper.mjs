@@ -1,7 +1,7 @@
 // Outlives the launcher that started it. If the launcher is killed before it can clean up, the pipe between them
 // closes, and everything that the launcher had started is stopped here.
 //
-// Lines on stdin: `+{target}` started, `-pid` exited, `~folder` to remove at the end, `bye` nothing left to do.
+// Lines on stdin: `+{target}` started, `-pid` exited, `~folder` to remove at the end, `done` nothing left to do.
 import { createInterface } from 'node:readline';
 import { stopInOrder } from './stop-in-order.mjs';
 import { removeTemporaryFolder } from './temporary-folder.mjs';
@@ -10,7 +10,7 @@ const GRACE_MS = 10_000;
 
 const targets = new Map();
 const folders = new Set();
-let goodbye = false;
+let isDone = false;
 
 const handlers = {
   '+': (text) => {
@@ -19,7 +19,7 @@ const handlers = {
   },
   '-': (text) => targets.delete(Number(text)),
   '~': (text) => folders.add(text),
-  b: () => (goodbye = true),
+  d: () => (isDone = true),
 };
 
 // The signals that end the launcher must not end the process that cleans up after it.
@@ -27,7 +27,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {
 
 for await (const line of createInterface({ input: process.stdin })) handlers[line[0]]?.(line.slice(1));
 
-if (!goodbye) {
+if (!isDone) {
   await stopInOrder([...targets.values()]);
   for (const folder of folders) removeTemporaryFolder(folder);
 }

@@ -10,26 +10,26 @@ import { StepError } from '../steps.mjs';
  * @param {import('../processes/launcher.mjs').Launcher} launcher
  */
 export async function acquireRunLock(launcher) {
-  const { holder, note } = await tryRunLock(launcher);
+  const { holder, record } = await tryRunLock(launcher);
   if (holder) throw new StepError(`Already running here, pid ${holder.pid}, ${holder.url ?? 'just starting'}`);
-  return note;
+  return record;
 }
 
 /**
  * Makes this the only run in this checkout, unless there is another: two would write the same data. First stops
  * whatever a killed run has left running.
  * @param {import('../processes/launcher.mjs').Launcher} launcher
- * @returns {Promise<{holder: {pid: number, url?: string, mongodbUri?: string}} | {note: (details?: object) => void}>}
- * the other run; or `note`, to be called after each start, and with details for other tools once everything is up
+ * @returns {Promise<{holder: {pid: number, url?: string, mongodbUri?: string}} | {record: (details?: object) => void}>}
+ * the other run; or `record`, to be called after each start, and with details for other tools once everything is up
  */
 export async function tryRunLock(launcher) {
   const lock = await claim(join(LOCAL, 'npm-start.json'));
   if (lock.holder) return { holder: lock.holder };
-  launcher.giveBack(lock.release);
+  launcher.addCleanup(lock.release);
   const leftovers = (lock.former?.targets ?? []).filter(isGroupRunning);
   if (leftovers.length > 0) {
     const names = leftovers.map((target) => target.name).join(', ');
     await launcher.steps.run(`Stop what a killed run left behind: ${names}`, () => stopInOrder(leftovers));
   }
-  return { note: (details) => lock.update({ ...details, targets: launcher.targets }) };
+  return { record: (details) => lock.update({ ...details, targets: launcher.targets }) };
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../checkout/root.mjs';
-import { untilReady } from '../embedded/readiness.mjs';
+import { waitUntilReady } from '../embedded/readiness.mjs';
 import { StepError } from '../steps.mjs';
 
 const TIMEOUT_MS = 2000;
@@ -32,7 +32,7 @@ export async function runCli(launcher, name, env, root = ROOT) {
 export async function startService(launcher, name, port, env, root = ROOT) {
   const options = { env, cwd: root, onLine: prefixed(launcher, name) };
   const child = launcher.start(name, process.execPath, serviceArguments(name, root), options);
-  await untilReady(child, () => isReady(port));
+  await waitUntilReady(child, () => isReady(port));
   launcher.watch(child);
 }
 
@@ -56,5 +56,5 @@ async function isReady(port) {
 }
 
 function prefixed(launcher, name) {
-  return (line) => launcher.steps.say(`[${name}] ${line}`);
+  return (line) => launcher.steps.print(`[${name}] ${line}`);
 }

@@ -31,12 +31,12 @@ export class ApiReadiness implements ReadinessCheck {
         ? { mongodb, redis: 'away: creates are refused' }
         : { mongodb, redis: OK, ...problemsOf(backlog) };
     if (this.isDraining) return { status: 'not ready', parts: { ...parts, process: 'stopping' } };
-    if (!this.database.hasBeenSeen || !this.hasUniqueIndexes) return { status: 'not ready', parts };
+    if (!this.database.hasResponded || !this.hasUniqueIndexes) return { status: 'not ready', parts };
     return { status: Object.values(parts).every((part) => part === OK) ? 'ready' : 'degraded', parts };
   }
 
   private async mongodb(): Promise<string> {
-    if (!this.database.hasBeenSeen) return 'not seen yet';
+    if (!this.database.hasResponded) return 'not seen yet';
     if (!(await this.database.responds(CHECK_TIMEOUT_MS))) return AWAY;
     const missing = await this.schema.missingIndexes().catch(() => null);
     if (missing === null) return AWAY;

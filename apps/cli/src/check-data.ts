@@ -5,22 +5,22 @@ import { DATABASE_STARTS_WITHIN_MS, runCommand, withDatabase } from './command.j
 const NON_CONFORMING = 1;
 
 /** Lists items of other services that do not have the form which this service writes. Exits with 1 if there are any. */
-runCommand('usage: check-data', async (say) => {
-  await withDatabase(say, DATABASE_STARTS_WITHIN_MS, async (database) => {
+runCommand('usage: check-data', async (print) => {
+  await withDatabase(print, DATABASE_STARTS_WITHIN_MS, async (database) => {
     let left = 0;
     let read = 0;
     for await (const { id, field } of new ConformityRepository(database).findNonConforming()) {
       if (field === undefined) read++;
       else left++;
-      say(
+      print(
         field === undefined ? `${id}: another type than the service writes` : `${id}: left out of responses, ${field}`,
       );
     }
     if (left + read === 0) {
-      say('every item conforms');
+      print('every item conforms');
       return;
     }
-    say(`${String(left)} items are left out of responses, ${String(read)} are returned but have other types`);
+    print(`${String(left)} items are left out of responses, ${String(read)} are returned but have other types`);
     process.exitCode = NON_CONFORMING;
   });
 });

@@ -5,7 +5,7 @@ import { ConfigError, loadCliConfig, throttle } from '@app/runtime';
 /** Thrown if a command cannot run for a reason that its user can fix. Only the message is printed. */
 export class CommandError extends Error {}
 
-type Say = (line: string) => void;
+type Print = (line: string) => void;
 
 const RETRY_MS = 500;
 /** How long a command waits for a MongoDB that starts at the same time. */
@@ -14,11 +14,11 @@ export const DATABASE_STARTS_WITHIN_MS = 120_000;
 const DATABASE = { serverSelectionMs: 5000, socketMs: 0 };
 
 /** Runs a command. The exit code is 2 if `run` throws; otherwise 0, or what `run` has set. */
-export function runCommand(usage: string, run: (say: Say) => Promise<void>): void {
-  const say = (line: string): void => {
+export function runCommand(usage: string, run: (print: Print) => Promise<void>): void {
+  const print = (line: string): void => {
     console.log(line);
   };
-  run(say).catch((error: unknown) => {
+  run(print).catch((error: unknown) => {
     const isExpected = error instanceof ConfigError || error instanceof CommandError;
     const isUsage = error instanceof TypeError && 'code' in error;
     console.error(isExpected ? error.message : isUsage ? `${error.message}\n${usage}` : error);
@@ -31,14 +31,18 @@ export function runCommand(usage: string, run: (say: Say) => Promise<void>): voi
  *
  * @throws CommandError if MongoDB does not respond within `ms`
  */
-export async function withDatabase(say: Say, ms: number, use: (database: Database) => Promise<void>): Promise<void> {
+export async function withDatabase(
+  print: Print,
+  ms: number,
+  use: (database: Database) => Promise<void>,
+): Promise<void> {
   const database = new Database({ uri: loadCliConfig().mongodbUri, ...DATABASE });
   try {
     // Cleared after connecting: the time limit does not apply to `use`.
     const giveUp = setTimeout(() => void database.close(), ms);
-    await database.connect(say);
+    await database.connect(print);
     clearTimeout(giveUp);
-    if (!database.hasBeenSeen) throw new CommandError(`MongoDB did not answer within ${String(ms / 1000)} s`);
+    if (!database.hasResponded) throw new CommandError(`MongoDB did not answer within ${String(ms / 1000)} s`);
     await use(database);
   } finally {
     await database.close();
@@ -50,9 +54,9 @@ export async function withDatabase(say: Say, ms: number, use: (database: Databas
  *
  * @throws CommandError if it has not succeeded after `ms`
  */
-export async function tryFor(ms: number, what: string, say: Say, attempt: () => Promise<void>): Promise<void> {
+export async function retryFor(ms: number, what: string, print: Print, attempt: () => Promise<void>): Promise<void> {
   const end = performance.now() + ms;
-  const report = throttle(say);
+  const report = throttle(print);
   for (;;) {
     try {
       await attempt();

@@ -6,24 +6,24 @@ import { CommandError, DATABASE_STARTS_WITHIN_MS, runCommand, withDatabase } fro
 import { demoCatalogue, type DemoListing } from './demo/demo-catalogue.js';
 
 /** Loads the demo catalogue into a database without items. */
-runCommand('usage: demo', async (say) => {
+runCommand('usage: demo', async (print) => {
   const { isProduction, demoCatalogue: asked } = loadCliConfig();
   if (asked === 'off') {
-    say('the demo catalogue is switched off by DEMO_CATALOGUE');
+    print('the demo catalogue is switched off by DEMO_CATALOGUE');
     return;
   }
   if (isProduction && asked !== 'on') {
     throw new CommandError('The demo catalogue is not loaded in production unless asked: set DEMO_CATALOGUE=on');
   }
-  await withDatabase(say, DATABASE_STARTS_WITHIN_MS, async (database) => {
+  await withDatabase(print, DATABASE_STARTS_WITHIN_MS, async (database) => {
     const catalogues = new CatalogueRepository(database);
     if (!(await catalogues.isEmpty())) {
-      say('there are items already, the demo catalogue is left out');
+      print('there are items already, the demo catalogue is left out');
       return;
     }
     const catalogue = await toRecords(new CounterRepository(database));
     await catalogues.load(catalogue);
-    say(`loaded ${String(catalogue.items.length)} demo listings`);
+    print(`loaded ${String(catalogue.items.length)} demo listings`);
   });
 });
 

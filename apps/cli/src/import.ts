@@ -32,7 +32,7 @@ collectGarbageEarly();
  * Loads items or reference data from a file. Exit codes: 0 on success, 1 if lines were rejected, 2 if the import could
  * not run or finish, 130 after SIGINT, 143 after SIGTERM.
  */
-runCommand(USAGE, async (say) => {
+runCommand(USAGE, async (print) => {
   // A reader that closes the pipe early, such as `head`, does not interrupt the import.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
   const args = importArguments(process.argv.slice(2));
@@ -44,13 +44,13 @@ runCommand(USAGE, async (say) => {
     await requireUniqueIndexes(schema);
     try {
       const loader = loaderFor(args, database, schema);
-      const rejected = await load(input, { args, loader, rejects, stop, say });
+      const rejected = await load(input, { args, loader, rejects, stop, print });
       const signal = interruption();
-      if (signal === undefined) for (const line of (await loader.finish?.()) ?? []) say(line);
-      else say('Interrupted: run the same command again, and it stores what is missing');
+      if (signal === undefined) for (const line of (await loader.finish?.()) ?? []) print(line);
+      else print('Interrupted: run the same command again, and it stores what is missing');
       process.exitCode = signal === undefined ? (rejected > 0 ? SOME_REJECTED : 0) : EXIT_CODES[signal];
     } finally {
-      if (!args.isDryRun) await restoreSearchIndex(schema, say);
+      if (!args.isDryRun) await restoreSearchIndex(schema, print);
     }
   });
 });
@@ -60,11 +60,11 @@ interface Load {
   loader: Loader;
   rejects: Rejects;
   stop: AbortController;
-  say: (line: string) => void;
+  print: (line: string) => void;
 }
 
 /** Loads all lines and prints a summary. Returns how many were rejected. */
-async function load(input: Input, { args, loader, rejects, stop, say }: Load): Promise<number> {
+async function load(input: Input, { args, loader, rejects, stop, print }: Load): Promise<number> {
   const tally = new Tally();
   const progress = new Progress(input);
   try {
@@ -81,7 +81,7 @@ async function load(input: Input, { args, loader, rejects, stop, say }: Load): P
   } finally {
     progress.stop();
     for (const line of rejects.shown()) console.error(line);
-    say(tally.summary(args.isDryRun));
+    print(tally.summary(args.isDryRun));
     await rejects.close();
   }
 }
@@ -108,13 +108,13 @@ function loaderFor({ kind, isDryRun }: ImportArguments, database: Database, sche
  * Builds the search index if it is missing, because this import or an earlier one that was killed has postponed it.
  * Without the index, searches read all items. Does not throw, so that the error of a failed import is the one reported.
  */
-async function restoreSearchIndex(schema: SchemaRepository, say: (line: string) => void): Promise<void> {
+async function restoreSearchIndex(schema: SchemaRepository, print: (line: string) => void): Promise<void> {
   try {
     if (!(await schema.isSearchIndexMissing())) return;
     const since = performance.now();
     console.error('Building the search index');
     await schema.createIndexes();
-    say(`Search index built in ${((performance.now() - since) / 1000).toFixed(1)} s`);
+    print(`Search index built in ${((performance.now() - since) / 1000).toFixed(1)} s`);
   } catch (error) {
     console.error(`The search index may be missing: run \`npm run setup\` (${(error as Error).message})`);
     process.exitCode = COULD_NOT_RUN;

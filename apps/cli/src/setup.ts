@@ -10,7 +10,7 @@ import {
 } from '@app/database';
 import { SearchBackfill } from '@app/items';
 import { loadCliConfig } from '@app/runtime';
-import { DATABASE_STARTS_WITHIN_MS, runCommand, tryFor, withDatabase } from './command.js';
+import { DATABASE_STARTS_WITHIN_MS, runCommand, retryFor, withDatabase } from './command.js';
 
 const USAGE = 'usage: setup [--init-replica-set SET/HOST:PORT]';
 const WAIT_FOR_MONGOD_MS = 120_000;
@@ -19,40 +19,42 @@ const WAIT_FOR_MONGOD_MS = 120_000;
  * Prepares a database for the service: indexes, the `publicId` sequence, the secret for idempotency keys, and derived
  * fields. Skips what is already done, so that it can be run again after an interruption.
  */
-runCommand(USAGE, async (say) => {
+runCommand(USAGE, async (print) => {
   const { values } = parseArgs({ options: { 'init-replica-set': { type: 'string' } } });
   const member = values['init-replica-set'];
-  if (member !== undefined) await initiate(member, say);
+  if (member !== undefined) await initiate(member, print);
 
-  await withDatabase(say, DATABASE_STARTS_WITHIN_MS, async (database) => {
+  await withDatabase(print, DATABASE_STARTS_WITHIN_MS, async (database) => {
     const schema = new SchemaRepository(database);
     await schema.createIndexes();
     const former = await schema.dropFormerIndexes();
-    say(`indexes are there${former.length > 0 ? `, removed those of earlier versions: ${former.join(', ')}` : ''}`);
-    await validateWrites(schema, say);
+    print(`indexes are there${former.length > 0 ? `, removed those of earlier versions: ${former.join(', ')}` : ''}`);
+    await validateWrites(schema, print);
     const highest = await new CounterRepository(database).raiseToHighestStored();
-    say(`publicId sequence is at ${String(highest)} or above`);
+    print(`publicId sequence is at ${String(highest)} or above`);
     await new SecretRepository(database).findOrCreate('idempotency');
     const derived = await new SearchBackfill(new MaintenanceRepository(database)).run(new Date());
-    say(`search terms are up to date (${String(derived)} items were not)`);
+    print(`search terms are up to date (${String(derived)} items were not)`);
   });
 });
 
 /** Turns validation on or off. A database user that may write is not always allowed to change collections. */
-async function validateWrites(schema: SchemaRepository, say: (line: string) => void): Promise<void> {
+async function validateWrites(schema: SchemaRepository, print: (line: string) => void): Promise<void> {
   const isOn = loadCliConfig().validateWrites;
   try {
     await schema.validateItems(isOn);
-    say(isOn ? 'MongoDB checks the fields of items that are written' : 'MongoDB does not check items that are written');
+    print(
+      isOn ? 'MongoDB checks the fields of items that are written' : 'MongoDB does not check items that are written',
+    );
   } catch (error) {
     if (!isNotAllowed(error)) throw error;
-    say('MongoDB does not check items that are written: the user may not change collections (collMod)');
+    print('MongoDB does not check items that are written: the user may not change collections (collMod)');
   }
 }
 
-async function initiate(member: string, say: (line: string) => void): Promise<void> {
+async function initiate(member: string, print: (line: string) => void): Promise<void> {
   const [, set, host] = /^([^/]+)\/([^/]+:\d+)$/.exec(member) ?? [];
   if (set === undefined || host === undefined) throw new TypeError(USAGE);
-  await tryFor(WAIT_FOR_MONGOD_MS, `MongoDB at ${host}`, say, () => initiateReplicaSet({ set, host }));
-  say(`replica set ${set} has its member ${host}`);
+  await retryFor(WAIT_FOR_MONGOD_MS, `MongoDB at ${host}`, print, () => initiateReplicaSet({ set, host }));
+  print(`replica set ${set} has its member ${host}`);
 }

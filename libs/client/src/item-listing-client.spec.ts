@@ -1,7 +1,7 @@
 import { ApiError } from './api-error.js';
 import { ItemListingClient } from './item-listing-client.js';
 
-type Answer = Response | Error;
+type FetchResult = Response | Error;
 
 const NEW_ITEM = {
   name: 'Red city bike',
@@ -27,12 +27,12 @@ describe('ItemListingClient', () => {
   });
 
   /** Returns the items of a client whose requests get these responses, one after another. */
-  const itemsOf = (answers: Answer[], options: { timeoutMs?: number } = {}): ItemListingClient['items'] => {
+  const itemsOf = (results: FetchResult[], options: { timeoutMs?: number } = {}): ItemListingClient['items'] => {
     const fetch = (url: unknown, { headers, body, signal }: RequestInit = {}): Promise<Response> => {
       requests.push({ url: String(url), headers: new Headers(headers), body: JSON.parse(body as string) });
       signal?.throwIfAborted();
-      const answer = answers.shift() ?? new Error('no more responses');
-      return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+      const result = results.shift() ?? new Error('no more responses');
+      return result instanceof Error ? Promise.reject(result) : Promise.resolve(result);
     };
     const baseUrl = 'https://api.example.com/';
     return new ItemListingClient({ baseUrl, fetch, headers: { Authorization: 'Bearer x' }, ...options }).items;

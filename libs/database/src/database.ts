@@ -56,7 +56,7 @@ export class Database {
   readonly connection: Connection;
   readonly models: Models;
   private readonly reads = new Limiter(READS_AT_ONCE);
-  private seen = false;
+  private connected = false;
   private readonly closing = new AbortController();
 
   constructor(private readonly options: DatabaseOptions) {
@@ -77,7 +77,7 @@ export class Database {
     while (!this.closing.signal.aborted) {
       try {
         await this.connection.openUri(this.options.uri, this.connectOptions());
-        this.seen = true;
+        this.connected = true;
         return;
       } catch (error) {
         reportRarely(`MongoDB is away, trying again: ${error instanceof Error ? error.name : 'unknown error'}`);
@@ -87,14 +87,14 @@ export class Database {
   }
 
   /** Whether MongoDB has responded at least once. */
-  get hasBeenSeen(): boolean {
-    return this.seen;
+  get hasResponded(): boolean {
+    return this.connected;
   }
 
   /** Returns whether MongoDB responds within `withinMs`. */
   async responds(withinMs: number): Promise<boolean> {
     const { db } = this.connection;
-    return this.seen && db !== undefined && (await settledWithin(withinMs, db.command({ ping: 1 }))) !== undefined;
+    return this.connected && db !== undefined && (await settledWithin(withinMs, db.command({ ping: 1 }))) !== undefined;
   }
 
   /**
@@ -117,7 +117,7 @@ export class Database {
    */
   async readAll<T>(deadline: number, query: (limits: QueryLimits) => mongo.AbstractCursor<T>): Promise<T[]> {
     // The native collections of the driver do not exist before the first connect.
-    if (!this.seen) throw new TimeoutError('not connected');
+    if (!this.connected) throw new TimeoutError('not connected');
     const read = (): Promise<T[]> => query({ maxTimeMS: queryMs(deadline) }).toArray();
     const found = await withDeadline(deadline, this.reads.run(read, { deadline }));
     if (found === EXPIRED) throw new TimeoutError('not read in time');

@@ -1,6 +1,6 @@
 import type { mongo } from 'mongoose';
 import type { Database } from './database.js';
-import { DURABLY, insertEach, type InsertFailure } from './insert-each.js';
+import { DURABLE_WRITE, insertEach, type InsertFailure } from './insert-each.js';
 import type { ItemRecord } from './item-record.js';
 import type { CategoryRecord, TitleRecord } from './models.js';
 
@@ -32,7 +32,7 @@ export class ImportRepository {
       const operations = batch.map(({ _id, ...fields }) => ({
         updateOne: { filter: { _id }, update: { $set: fields }, upsert: true },
       }));
-      const result = await collection.bulkWrite(operations, { ordered: false, ...DURABLY });
+      const result = await collection.bulkWrite(operations, { ordered: false, ...DURABLE_WRITE });
       changed += result.modifiedCount + result.upsertedCount;
     });
     return { changed, failures };
@@ -50,7 +50,7 @@ export class ImportRepository {
     let renames: mongo.AnyBulkWriteOperation[] = [];
     const write = async (): Promise<void> => {
       if (renames.length === 0) return;
-      renamed += (await collection.bulkWrite(renames, { ordered: false, ...DURABLY })).modifiedCount;
+      renamed += (await collection.bulkWrite(renames, { ordered: false, ...DURABLE_WRITE })).modifiedCount;
       renames = [];
     };
     const items = collection.find<Record<string, unknown> & Pick<ItemRecord, '_id'>>(

@@ -2,7 +2,7 @@ import { mongo } from 'mongoose';
 import { isDatabaseUnavailable } from './database-errors.js';
 
 /** A write counts as stored once a majority has journaled it. Without a response in time, the outcome is unknown. */
-export const DURABLY = { writeConcern: { w: 'majority', journal: true, wtimeoutMS: 5000 } } as const;
+export const DURABLE_WRITE = { writeConcern: { w: 'majority', journal: true, wtimeoutMS: 5000 } } as const;
 
 /** Why one record of a batch was not stored. `taken` names the unique field whose value another document has. */
 export interface InsertFailure {

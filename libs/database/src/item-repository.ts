@@ -2,7 +2,7 @@ import { ItemIdSchema, type ItemWithoutUrl } from '@app/contracts';
 import { BatchLoader, EXPIRED, Limiter, TimeoutError } from '@app/runtime';
 import type { mongo } from 'mongoose';
 import type { Database } from './database.js';
-import { DURABLY, insertEach, type InsertFailure } from './insert-each.js';
+import { DURABLE_WRITE, insertEach, type InsertFailure } from './insert-each.js';
 import type { ItemRecord } from './item-record.js';
 import { FavouritesReader } from './lists/favourites-reader.js';
 import { decodeCursor, encodeCursor, FAVOURITES_CURSOR, LIST_CURSOR, type CursorKind } from './lists/list-cursor.js';
@@ -120,7 +120,7 @@ export class ItemRepository {
    */
   async insertMany(records: readonly ItemRecord[]): Promise<InsertFailure[]> {
     const { collection } = this.database.models.items;
-    return insertEach(records, (batch) => collection.insertMany([...batch], { ordered: false, ...DURABLY }));
+    return insertEach(records, (batch) => collection.insertMany([...batch], { ordered: false, ...DURABLE_WRITE }));
   }
 
   /** Returns the position of the item in list order, whether or not lists show it. */

@@ -1,10 +1,10 @@
 import { eventually } from '../../../test/support/eventually.js';
 import {
-  ownMongodb,
-  readyReplicaSet,
-  removeOwnDatabases,
-  type OwnDatabase,
-} from '../../../test/support/own-databases.js';
+  createMongodb,
+  startReplicaSet,
+  removeDatabaseServers,
+  type DatabaseServer,
+} from '../../../test/support/database-servers.js';
 import { freshEnvironment, openDatabase } from '../../../test/support/service.js';
 import { isDatabaseUnavailable } from './database-errors.js';
 import { Database } from './database.js';
@@ -36,7 +36,7 @@ describe('the secret of a database', () => {
 });
 
 describe('the secret of a replica set', () => {
-  let members: [OwnDatabase, OwnDatabase, OwnDatabase];
+  let members: [DatabaseServer, DatabaseServer, DatabaseServer];
   const open: Database[] = [];
   const connect = async (uri: string, readMs = 1000): Promise<Database> => {
     const database = new Database({ uri, serverSelectionMs: 1500, socketMs: 5000, readMs });
@@ -45,12 +45,12 @@ describe('the secret of a replica set', () => {
     return database;
   };
   beforeAll(async () => {
-    members = await Promise.all([ownMongodb(), ownMongodb(), ownMongodb()]);
-    await readyReplicaSet(members);
+    members = await Promise.all([createMongodb(), createMongodb(), createMongodb()]);
+    await startReplicaSet(members);
   });
   afterAll(async () => {
     await Promise.all(open.map((database) => database.close()));
-    await removeOwnDatabases();
+    await removeDatabaseServers();
   });
 
   it('is not returned until a majority has stored it', async () => {

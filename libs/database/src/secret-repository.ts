@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { TimeoutError } from '@app/runtime';
 import { mongo } from 'mongoose';
 import type { Database } from './database.js';
-import { DUPLICATE_KEY, DURABLY } from './insert-each.js';
+import { DUPLICATE_KEY, DURABLE_WRITE } from './insert-each.js';
 
 /** What a secret is for. */
 export type SecretName = 'idempotency';
@@ -38,7 +38,11 @@ export class SecretRepository {
   private async create(_id: SecretName): Promise<string | undefined> {
     const value = randomBytes(BYTES).toString('base64url');
     try {
-      await this.database.models.secrets.updateOne({ _id }, { $setOnInsert: { value } }, { upsert: true, ...DURABLY });
+      await this.database.models.secrets.updateOne(
+        { _id },
+        { $setOnInsert: { value } },
+        { upsert: true, ...DURABLE_WRITE },
+      );
     } catch (error) {
       // Another process created it at the same time.
       if (!(error instanceof mongo.MongoServerError) || error.code !== DUPLICATE_KEY) throw error;

@@ -6,10 +6,10 @@ import { CREATE_JOB_OPTIONS, CREATE_QUEUE, keyPrefix } from './queue-settings.js
 import type { RedisConnection } from './redis.js';
 
 /** The outcome of adding a job. After `refused` it is certainly not queued; after `unknown` it may be. */
-export type Enqueued = 'queued' | 'refused' | 'unknown';
+export type EnqueueResult = 'queued' | 'refused' | 'unknown';
 
 /** A job in the queue. */
-export interface HeldJob {
+export interface ExistingJob {
   /** Hash of the queued request, or undefined if the job's data cannot be read. */
   requestHash: string | undefined;
   hasFailed: boolean;
@@ -49,13 +49,13 @@ export class CreateQueue {
   }
 
   /** Adds the job under the id of its item. An existing job with this id stays unchanged. */
-  async add(job: NewJob): Promise<Enqueued> {
+  async add(job: NewJob): Promise<EnqueueResult> {
     if (this.redis.status !== 'ready') return 'refused';
-    return toEnqueued(this.queue.add('create', dataOf(job), { ...CREATE_JOB_OPTIONS, jobId: job.id }));
+    return toEnqueueResult(this.queue.add('create', dataOf(job), { ...CREATE_JOB_OPTIONS, jobId: job.id }));
   }
 
   /** Returns the job with this id, if there is one. @throws if Redis does not reply */
-  async find(id: string): Promise<HeldJob | undefined> {
+  async find(id: string): Promise<ExistingJob | undefined> {
     const [data, failedAt] = await Promise.all([
       this.redis.hget(this.queue.toKey(id), 'data'),
       this.redis.zscore(this.queue.toKey('failed'), id),
@@ -64,11 +64,11 @@ export class CreateQueue {
   }
 
   /** Retries a failed job with its full number of attempts. A job that has not failed counts as queued. */
-  async retry(id: string): Promise<Enqueued> {
+  async retry(id: string): Promise<EnqueueResult> {
     const job = await this.queue.getJob(id).catch(() => undefined);
     // The job has completed in the meantime, or Redis is away.
     if (job === undefined) return 'unknown';
-    const enqueued = await toEnqueued(job.retry('failed', { resetAttemptsMade: true }));
+    const enqueued = await toEnqueueResult(job.retry('failed', { resetAttemptsMade: true }));
     if (enqueued === 'queued') return enqueued;
     const isFailed = await job.isFailed().catch(() => true);
     return isFailed ? enqueued : 'queued';
@@ -78,7 +78,7 @@ export class CreateQueue {
    * Replaces job data that cannot be read, and from which no item could ever be stored. Does nothing if another request
    * has replaced it in the meantime.
    */
-  async replaceData({ data }: HeldJob, job: NewJob): Promise<void> {
+  async replaceData({ data }: ExistingJob, job: NewJob): Promise<void> {
     await this.redis.eval(REPLACE_DATA, 1, this.queue.toKey(job.id), data, JSON.stringify(dataOf(job)));
   }
 
@@ -98,7 +98,7 @@ function dataOf(job: NewJob): CreateJob {
   return { version: CREATE_JOB_VERSION, ...job };
 }
 
-async function toEnqueued(adding: Promise<unknown>): Promise<Enqueued> {
+async function toEnqueueResult(adding: Promise<unknown>): Promise<EnqueueResult> {
   try {
     await adding;
     return 'queued';

@@ -1,7 +1,7 @@
 import { Queue, UnrecoverableError, type Job } from 'bullmq';
 import { pino } from 'pino';
 import { eventually } from '../../../test/support/eventually.js';
-import { ownRedis, readyRedis, removeOwnDatabases } from '../../../test/support/own-databases.js';
+import { createRedis, startRedis, removeDatabaseServers } from '../../../test/support/database-servers.js';
 import { JobWorker, type JobOutcome } from './job-worker.js';
 import { CREATE_JOB_OPTIONS, keyPrefix } from './queue-settings.js';
 import { connectRedis, type RedisConnection } from './redis.js';
@@ -23,8 +23,8 @@ describe('JobWorker', () => {
   let run = 0;
 
   beforeAll(async () => {
-    const server = await ownRedis();
-    await readyRedis(server);
+    const server = await createRedis();
+    await startRedis(server);
     redis = connectRedis(server.url, 'worker', () => undefined);
   });
   beforeEach(() => {
@@ -49,7 +49,7 @@ describe('JobWorker', () => {
   });
   afterAll(async () => {
     redis.disconnect();
-    await removeOwnDatabases();
+    await removeDatabaseServers();
   });
 
   const add = async (...names: string[]): Promise<void> => {

@@ -6,12 +6,12 @@ import type { CreateReply } from '@app/contracts';
 import { throttle } from '@app/runtime';
 import { eventually } from '../../../test/support/eventually.js';
 import {
-  ownRedis,
-  ownSentinel,
-  readyRedis,
-  removeOwnDatabases,
-  type OwnDatabase,
-} from '../../../test/support/own-databases.js';
+  createRedis,
+  createSentinel,
+  startRedis,
+  removeDatabaseServers,
+  type DatabaseServer,
+} from '../../../test/support/database-servers.js';
 import { CreateQueue } from './create-queue.js';
 import { JobWorker } from './job-worker.js';
 import { CREATE_QUEUE } from './queue-settings.js';
@@ -24,13 +24,13 @@ jest.setTimeout(30_000);
 
 describe('the queue on Redis', () => {
   let open: RedisConnection[];
-  let nodes: OwnDatabase[];
+  let nodes: DatabaseServer[];
   beforeEach(() => {
     open = [];
   });
   afterEach(async () => {
     for (const redis of open) redis.disconnect();
-    await removeOwnDatabases();
+    await removeDatabaseServers();
   });
 
   function connect(url: string, role: RedisRole): RedisConnection {
@@ -84,7 +84,7 @@ describe('the queue on Redis', () => {
   }
 
   it('delivers jobs and replies through a single server, with a password and a database of its own', async () => {
-    const redis = await ownRedis('--requirepass', 'p@ss:w/rd');
+    const redis = await createRedis('--requirepass', 'p@ss:w/rd');
     const url = `redis://:${encodeURIComponent('p@ss:w/rd')}@127.0.0.1:${String(redis.port)}`;
     redis.start();
     await expectRoundTrip(`${url}/3`);
@@ -93,9 +93,9 @@ describe('the queue on Redis', () => {
   });
 
   it('delivers jobs and replies through the primary that Sentinels name', async () => {
-    const redis = await ownRedis();
-    const sentinel = await ownSentinel();
-    await readyRedis(redis);
+    const redis = await createRedis();
+    const sentinel = await createSentinel();
+    await startRedis(redis);
     const watched = `sentinel monitor main 127.0.0.1 ${String(redis.port)} 1\n`;
     await writeFile(join(sentinel.folder, 'sentinel.conf'), watched);
     sentinel.start();
@@ -140,8 +140,8 @@ describe('the queue on Redis', () => {
   });
 
   it('is sampled again even if the clock is set back', async () => {
-    const redis = await ownRedis();
-    await readyRedis(redis);
+    const redis = await createRedis();
+    await startRedis(redis);
     const producer = connect(redis.url, 'producer');
     const queue = new CreateQueue(producer, 'test', { jobs: 1, bytes: 1_000_000 });
     await eventually(() => queue.backlog.admit(1, undefined));
@@ -157,8 +157,8 @@ describe('the queue on Redis', () => {
   });
 
   it('does not report Sentinels as unreachable when only Redis is down', async () => {
-    const [redis, sentinel] = [await ownRedis(), await ownSentinel()];
-    await readyRedis(redis);
+    const [redis, sentinel] = [await createRedis(), await createSentinel()];
+    await startRedis(redis);
     const watched = `sentinel monitor main 127.0.0.1 ${String(redis.port)} 1\n`;
     await writeFile(join(sentinel.folder, 'sentinel.conf'), watched);
     sentinel.start();
@@ -181,7 +181,7 @@ describe('the queue on Redis', () => {
   async function startCluster(): Promise<string> {
     const options = ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'];
     // Each node also listens for the other one on a second port, by default 10,000 above the first.
-    nodes = [await ownRedis(...options), await ownRedis(...options)];
+    nodes = [await createRedis(...options), await createRedis(...options)];
     const clients = nodes.map((node) => {
       node.start();
       const client = new Redis({ port: node.port, retryStrategy: () => 50, maxRetriesPerRequest: null });

@@ -11,7 +11,7 @@ export type RedisRole = 'producer' | 'subscriber' | 'worker';
 const retryStrategy = (attempt: number): number => Math.min(50 * attempt, 500);
 
 /** A connection that waits longer for a reply is destroyed and reopened. */
-const SILENCE_MS = 1500;
+const REPLY_TIMEOUT_MS = 1500;
 
 /** Connections that may legitimately wait longer for a reply are checked with PING. How often, and its time limit. */
 const PING_MS = 5000;
@@ -23,9 +23,9 @@ const ROLES: Record<RedisRole, RedisOptions> = {
     maxRetriesPerRequest: 1,
     // A resent command can fail although its first copy was run, and would then wrongly count as not run.
     autoResendUnfulfilledCommands: false,
-    commandTimeout: SILENCE_MS,
-    connectTimeout: SILENCE_MS,
-    socketTimeout: SILENCE_MS,
+    commandTimeout: REPLY_TIMEOUT_MS,
+    connectTimeout: REPLY_TIMEOUT_MS,
+    socketTimeout: REPLY_TIMEOUT_MS,
   },
   // The owner subscribes again after each reconnect, because ioredis does not handle a resubscription that fails.
   subscriber: { maxRetriesPerRequest: null, autoResubscribe: false },
@@ -46,7 +46,7 @@ export function connectRedis(url: string, role: RedisRole, report: (line: string
       report(`Redis is away, trying again: ${reasonOf(error)}`);
     });
   }
-  if (role !== 'producer') watchForSilence(redis);
+  if (role !== 'producer') reconnectIfUnresponsive(redis);
   return redis;
 }
 
@@ -54,7 +54,7 @@ export function connectRedis(url: string, role: RedisRole, report: (line: string
  * Reconnects if Redis disappears without closing the connection, for example because of a power failure. TCP itself
  * would wait for about 15 minutes. BullMQ does the same for its blocking connection, which is a copy of this one.
  */
-function watchForSilence(redis: RedisConnection): void {
+function reconnectIfUnresponsive(redis: RedisConnection): void {
   const ping = async (): Promise<void> => {
     if (redis.status === 'ready' && !(await redisResponds(redis, PING_MS))) redis.disconnect(true);
   };

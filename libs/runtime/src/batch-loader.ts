@@ -17,7 +17,7 @@ const KEYS_PER_BATCH = 100;
 /** Reads many keys with one query: those that are requested at the same time, or while other batches are being read. */
 export class BatchLoader<T> {
   private readonly waiting = new Map<string, Entry<T>>();
-  private underWay = 0;
+  private running = 0;
 
   /** @param readMany returns the values that exist under these keys, by a deadline */
   constructor(private readonly readMany: (keys: readonly string[], deadline: number) => Promise<Map<string, T>>) {}
@@ -46,12 +46,12 @@ export class BatchLoader<T> {
       this.waiting.delete(key);
       reject(new TimeoutError('not read in time'));
     }
-    while (this.underWay < BATCHES_AT_ONCE && this.waiting.size > 0) {
+    while (this.running < BATCHES_AT_ONCE && this.waiting.size > 0) {
       const batch = [...this.waiting].slice(0, KEYS_PER_BATCH);
       for (const [key] of batch) this.waiting.delete(key);
-      this.underWay++;
+      this.running++;
       void this.read(batch).finally(() => {
-        this.underWay--;
+        this.running--;
         this.begin();
       });
     }

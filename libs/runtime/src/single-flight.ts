@@ -1,7 +1,7 @@
 import { withDeadline } from './deadline.js';
 
 interface Flight<T> {
-  underWay: Promise<T>;
+  current: Promise<T>;
   /** The read that starts when this one ends, for callers that have arrived meanwhile, with their latest deadline. */
   next?: { result: Promise<T>; deadline: number };
 }
@@ -25,17 +25,17 @@ export class SingleFlight<T> {
   }
 
   private async after(flight: Flight<T>, key: string, read: (deadline: number) => Promise<T>): Promise<T> {
-    await flight.underWay.catch(() => undefined);
+    await flight.current.catch(() => undefined);
     return this.begin(key, read(flight.next?.deadline ?? 0));
   }
 
-  private begin(key: string, underWay: Promise<T>): Promise<T> {
-    const flight: Flight<T> = { underWay };
+  private begin(key: string, current: Promise<T>): Promise<T> {
+    const flight: Flight<T> = { current };
     this.flights.set(key, flight);
     const end = (): void => {
       if (flight.next === undefined) this.flights.delete(key);
     };
-    underWay.then(end, end);
-    return underWay;
+    current.then(end, end);
+    return current;
   }
 }

@@ -6,7 +6,7 @@ import type { ApiErrorDetails } from './api-error.js';
 import { COMMON_HEADERS } from './security-headers.js';
 
 /** The connection of a request. The process holds memory for it. */
-export interface Client {
+export interface RequestConnection {
   /** Sets how many bytes the process holds for the current request. */
   hold(bytes: number): void;
   /** Sets how many bytes it holds until the client has read the response. */
@@ -48,7 +48,7 @@ const FLAT_HEADERS = COMMON_HEADERS.flat();
 /** A response that always has the common headers and the request id, even if Node writes it itself. */
 export class ApiResponse extends ServerResponse<ApiRequest> {
   /** The connection that it is sent on. Set once the request's turn comes. */
-  client: Client | undefined = undefined;
+  clientConnection: RequestConnection | undefined = undefined;
 
   // Set by Express, or by the fast lane in its place.
   declare app?: Express;
@@ -67,7 +67,7 @@ export class ApiResponse extends ServerResponse<ApiRequest> {
 
   override end(...body: unknown[]): this {
     super.end(...(body as [unknown]));
-    if (this.writableLength > 0) this.client?.holdUntilRead(this.writableLength);
+    if (this.writableLength > 0) this.clientConnection?.holdUntilRead(this.writableLength);
     return this;
   }
 }

@@ -6,7 +6,7 @@ import { sendJson, type ApiRequest, type ApiResponse } from './api-message.js';
 import { Connections } from './connections.js';
 import { crossOrigin } from './cors.js';
 import type { ErrorFilter } from './error.filter.js';
-import { FastLane, type Next } from './fast-lane.js';
+import { FastLane, type NextFunction } from './fast-lane.js';
 import { pathOf, readInput, requestListener, sendNoRoute, type RequestListenerOptions } from './request-listener.js';
 import { createHttpServer, type ClientTimeouts } from './server.js';
 
@@ -64,7 +64,7 @@ export class ApiAdapter extends ExpressAdapter {
 
   /** Nest's own handler would respond 404 to a wrong method. */
   override setNotFoundHandler(): void {
-    this.lane.addLast((request: ApiRequest, response: ApiResponse, next: Next) => {
+    this.lane.addLast((request: ApiRequest, response: ApiResponse, next: NextFunction) => {
       // Express itself responds with the methods of routes with parameters.
       if (request.method === 'OPTIONS' && this.lane.handlersOf(pathOf(request)) === undefined) next();
       else sendNoRoute(response, this.listening);

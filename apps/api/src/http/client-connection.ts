@@ -1,12 +1,12 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { Socket } from 'node:net';
-import type { ApiResponse, Client } from './api-message.js';
+import type { ApiResponse, RequestConnection } from './api-message.js';
 import { sendEarlyError, sendUnparsedError } from './early-error.js';
 import type { MemoryBudget } from './memory-budget.js';
 import type { ApiError } from './api-error.js';
 
 /** Handles a request once its turn comes. */
-export type Begin = (response: ApiResponse) => void;
+export type HandleRequest = (response: ApiResponse) => void;
 
 /** Estimates of what Node holds for a parsed request, and for each of its header names and values. */
 const REQUEST_BYTES = 2048;
@@ -22,7 +22,7 @@ const CHUNKS_BYTES = 6 * 1024 * 1024;
  * response is unread. Pipelined requests may only run concurrently if all are safe (RFC 9112, 9.3.2), but a POST is
  * not.
  */
-export class ClientConnection implements Client {
+export class ClientConnection implements RequestConnection {
   private current: ApiResponse | undefined;
   private readonly waiting: (() => void)[] = [];
   private waitingBytes = 0;
@@ -52,10 +52,10 @@ export class ClientConnection implements Client {
   }
 
   /** Begins a request, or queues it after earlier ones. */
-  admit(response: ApiResponse, begin: Begin): void {
+  admit(response: ApiResponse, handle: HandleRequest): void {
     const isNext = this.current === undefined && this.waiting.length === 0 && !this.isClosing;
-    if (isNext) this.start(response, begin);
-    else this.wait(response, begin);
+    if (isNext) this.start(response, handle);
+    else this.wait(response, handle);
   }
 
   hold(bytes: number): void {
@@ -72,13 +72,13 @@ export class ClientConnection implements Client {
     this.socket.pause().setTimeout(this.unreadMs / 2);
   }
 
-  /** Stops reading until {@link readOn} is called. */
+  /** Stops reading until {@link resume} is called. */
   pause(): void {
     this.socket.pause();
   }
 
   /** Reads again, unless the connection has to wait. */
-  readOn(): void {
+  resume(): void {
     if (!this.mustWait) this.socket.resume();
   }
 
@@ -95,16 +95,16 @@ export class ClientConnection implements Client {
     if (this.mustWait) this.socket.pause();
   }
 
-  private start(response: ApiResponse, begin: Begin): void {
+  private start(response: ApiResponse, handle: HandleRequest): void {
     this.current = response;
-    response.client = this;
+    response.clientConnection = this;
     response.on('close', () => {
       this.finish();
     });
-    begin(response);
+    handle(response);
   }
 
-  private wait(response: ApiResponse, begin: Begin): void {
+  private wait(response: ApiResponse, handle: HandleRequest): void {
     const { headers, rawHeaders } = response.req;
     const chunksBytes = headers['transfer-encoding'] === undefined ? 0 : CHUNKS_BYTES;
     const bytes = REQUEST_BYTES + HEADER_BYTES * rawHeaders.length + chunksBytes;
@@ -120,7 +120,7 @@ export class ClientConnection implements Client {
     this.waiting.push(() => {
       this.waitingBytes -= bytes;
       scope.runInAsyncScope(() => {
-        this.start(response, begin);
+        this.start(response, handle);
       });
     });
   }
@@ -146,7 +146,7 @@ export class ClientConnection implements Client {
   private next(): void {
     this.waiting.shift()?.();
     this.refuseRest();
-    this.readOn();
+    this.resume();
   }
 
   private refuseRest(): void {

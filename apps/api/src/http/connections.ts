@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ErrorCode } from '@app/contracts';
 import type { ApiResponse } from './api-message.js';
-import { ClientConnection, type Begin } from './client-connection.js';
+import { ClientConnection, type HandleRequest } from './client-connection.js';
 import { MemoryBudget } from './memory-budget.js';
 import { ApiError } from './api-error.js';
 
@@ -54,13 +54,13 @@ export class Connections {
     for (const connection of connections) connection.pause();
     setImmediate(() => {
       this.isPaused = false;
-      for (const connection of connections) connection.readOn();
+      for (const connection of connections) connection.resume();
     });
   }
 
   /** Begins a request when its turn comes, or never if an earlier response closes the connection. */
-  admit(response: ApiResponse, begin: Begin): void {
-    this.open.get(response.req.socket)?.admit(response, begin);
+  admit(response: ApiResponse, handle: HandleRequest): void {
+    this.open.get(response.req.socket)?.admit(response, handle);
   }
 
   /** Handles the server's `clientError` event: responds, and closes the connection. */

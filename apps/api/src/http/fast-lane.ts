@@ -4,10 +4,10 @@ import { match } from 'path-to-regexp';
 import { ApiRequest, ApiResponse } from './api-message.js';
 
 /** Passes a request on to the next handler, or an error to the error handler. */
-export type Next = (error?: unknown) => void;
+export type NextFunction = (error?: unknown) => void;
 
 /** A route's handler, or a middleware. */
-export type Handler = (request: ApiRequest, response: ApiResponse, next: Next) => unknown;
+export type RequestHandler = (request: ApiRequest, response: ApiResponse, next: NextFunction) => unknown;
 
 type Register = (...args: unknown[]) => unknown;
 
@@ -25,13 +25,13 @@ export class FastLane {
   /** Register routes and middleware here. */
   readonly app: Express;
   private readonly express = express();
-  private readonly routes = new Map<string, Map<string, Handler>>();
+  private readonly routes = new Map<string, Map<string, RequestHandler>>();
   private readonly covers: ((path: string) => boolean)[] = [];
   private isWatching = false;
   private isMiddleware = false;
 
   /** @param beforeRoutes runs before each route that Express handles, after its middleware */
-  constructor(private readonly beforeRoutes: Handler) {
+  constructor(private readonly beforeRoutes: RequestHandler) {
     // Paths are exact: /API/orpc is not /api/orpc.
     this.express.enable('case sensitive routing').enable('strict routing').disable('x-powered-by');
     const app = { value: this.express, writable: true, configurable: true };
@@ -58,12 +58,12 @@ export class FastLane {
   }
 
   /** The handlers of a fixed path, by method. */
-  handlersOf(path: string): ReadonlyMap<string, Handler> | undefined {
+  handlersOf(path: string): ReadonlyMap<string, RequestHandler> | undefined {
     return this.routes.get(path);
   }
 
   /** Sets what Express would set before it calls a handler. */
-  prepare(request: ApiRequest, response: ApiResponse, path: string, next: Next): void {
+  prepare(request: ApiRequest, response: ApiResponse, path: string, next: NextFunction): void {
     request.app = response.app = this.express;
     request.res = response;
     request.next = next;
@@ -75,15 +75,15 @@ export class FastLane {
   }
 
   /** Has Express handle a request. `last` is called if no route or middleware does. */
-  handle(request: ApiRequest, response: ApiResponse, last: Next): void {
+  handle(request: ApiRequest, response: ApiResponse, last: NextFunction): void {
     // Express sets prototypes that have the application, or a mounted one.
     delete request.app;
     delete response.app;
-    (this.express as unknown as Handler)(request, response, last);
+    (this.express as unknown as RequestHandler)(request, response, last);
   }
 
   /** Adds a handler after all routes. It does not take the lane out of use. */
-  addLast(handler: Register | Handler): void {
+  addLast(handler: Register | RequestHandler): void {
     this.express.use(handler as express.RequestHandler);
   }
 
@@ -118,7 +118,7 @@ export class FastLane {
     // With one argument `get` returns a setting.
     if (name === 'get' && handlers.length === 0) return call(...args);
     const isRoute = (name === 'all' || ROUTE_METHODS.has(name)) && !this.isMiddleware;
-    const [handler] = handlers as Handler[];
+    const [handler] = handlers as RequestHandler[];
     if (isRoute && name !== 'all' && isFixed(path) && handlers.length === 1 && typeof handler === 'function') {
       this.addRoute(name.toUpperCase(), path, handler);
       return call(path, this.beforeRoutes, unlessTried(handler));
@@ -128,8 +128,8 @@ export class FastLane {
     return result;
   }
 
-  private addRoute(method: string, path: string, handler: Handler): void {
-    const handlers = this.routes.get(path) ?? new Map<string, Handler>();
+  private addRoute(method: string, path: string, handler: RequestHandler): void {
+    const handlers = this.routes.get(path) ?? new Map<string, RequestHandler>();
     this.routes.set(path, handlers);
     // Express tries the first one first.
     for (const each of method === 'GET' ? ['GET', 'HEAD'] : [method]) {
@@ -156,7 +156,7 @@ function isFixed(path: unknown): path is string {
 }
 
 /** Returns a handler that passes a request on if the lane has called the handler for it before. */
-function unlessTried(handler: Handler): Handler {
+function unlessTried(handler: RequestHandler): RequestHandler {
   return (request, response, next) => {
     if (request.tried !== handler) return handler(request, response, next);
     next(request.triedError);

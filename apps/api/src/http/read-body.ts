@@ -37,13 +37,13 @@ export function readBody(
     body.append(piece);
     const isTooLarge = body.length > maxBytes;
     if (isTooLarge) body.take();
-    if (!request.complete) response.client?.hold(body.capacity);
+    if (!request.complete) response.clientConnection?.hold(body.capacity);
     if (isTooLarge) onError(tooLarge(maxBytes));
   });
   // Node emits `end` in the async context of the connection. A promise's callback runs in that of the request.
   void ended.then(() => {
     try {
-      response.client?.hold(0);
+      response.clientConnection?.hold(0);
       request.receivedAt = performance.now();
       onBody(body.length === 0 && request.headers['content-type'] === undefined ? {} : parse(body.take()));
     } catch (error) {

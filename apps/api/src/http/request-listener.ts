@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { ApiListener, ApiRequest, ApiResponse } from './api-message.js';
-import type { Begin } from './client-connection.js';
+import type { HandleRequest } from './client-connection.js';
 import { NO_SUCH_PATH, NOT_HTTP, type Connections } from './connections.js';
 import type { CrossOrigin } from './cors.js';
 import { cutOff, isFullyRead, sendEarlyError } from './early-error.js';
 import { unwrap } from '../orpc/envelope.js';
 import type { ErrorFilter } from './error.filter.js';
-import type { FastLane, Handler, Next } from './fast-lane.js';
+import type { FastLane, NextFunction, RequestHandler } from './fast-lane.js';
 import { readBody, sendContinue } from './read-body.js';
 import { ApiError } from './api-error.js';
 
@@ -32,7 +32,7 @@ const ORIGIN = /^https?:\/\/[^/?#]*/i;
  * would read an oversized body to its end, and replace invalid UTF-8.
  */
 export function requestListener(options: RequestListenerOptions): ApiListener {
-  const begin: Begin = (response) => {
+  const handle: HandleRequest = (response) => {
     const { req: request } = response;
     if (options.isDraining()) response.setHeader('Connection', 'close');
     const fail = (error: unknown): void => {
@@ -41,19 +41,19 @@ export function requestListener(options: RequestListenerOptions): ApiListener {
     try {
       identify(request, response, options);
       if (isHostInvalid(request)) throw NOT_HTTP;
-      if (options.lane.isCovered(pathOf(request))) leaveToExpress(response, options);
-      else enterLane(response, options);
+      if (options.lane.isCovered(pathOf(request))) passToExpress(response, options);
+      else handleOnFastLane(response, options);
     } catch (error) {
       fail(error);
     }
   };
   return (_request, response) => {
-    options.connections.admit(response, begin);
+    options.connections.admit(response, handle);
   };
 }
 
 /** Calls the handler of a fixed path without Express. */
-function enterLane(response: ApiResponse, options: RequestListenerOptions): void {
+function handleOnFastLane(response: ApiResponse, options: RequestListenerOptions): void {
   const { req: request } = response;
   const path = pathOf(request);
   const handler = options.lane.handlersOf(path)?.get(request.method ?? '');
@@ -62,10 +62,10 @@ function enterLane(response: ApiResponse, options: RequestListenerOptions): void
     return;
   }
   // Called with an error, or without one by a handler of another API version.
-  const next: Next = (error) => {
+  const next: NextFunction = (error) => {
     request.tried = handler;
     request.triedError = error;
-    leaveToExpress(response, options);
+    passToExpress(response, options);
   };
   options.lane.prepare(request, response, path, next);
   readInput(request, response, options, () => {
@@ -73,7 +73,12 @@ function enterLane(response: ApiResponse, options: RequestListenerOptions): void
   });
 }
 
-async function call(handler: Handler, request: ApiRequest, response: ApiResponse, next: Next): Promise<void> {
+async function call(
+  handler: RequestHandler,
+  request: ApiRequest,
+  response: ApiResponse,
+  next: NextFunction,
+): Promise<void> {
   try {
     await handler(request, response, next);
   } catch (error) {
@@ -81,7 +86,7 @@ async function call(handler: Handler, request: ApiRequest, response: ApiResponse
   }
 }
 
-function leaveToExpress(response: ApiResponse, options: RequestListenerOptions): void {
+function passToExpress(response: ApiResponse, options: RequestListenerOptions): void {
   const { req: request } = response;
   // Middleware may read the body by itself.
   sendContinue(response);
@@ -96,7 +101,7 @@ export function readInput(
   request: ApiRequest,
   response: ApiResponse,
   options: RequestListenerOptions,
-  next: Next,
+  next: NextFunction,
 ): void {
   if (request.isRead) {
     next();

@@ -1,7 +1,7 @@
 import type { NewItem } from '@app/contracts';
 import type { ItemRepository } from '@app/database';
 import type { CreateQueue, ReplySubscriber } from '@app/queue';
-import { CreateItemGateway, type CreateTerms, type GatewayOutcome } from './create-item.gateway.js';
+import { CreateItemGateway, type GatewayOptions, type GatewayOutcome } from './create-item.gateway.js';
 
 const NEVER = new Promise<never>(() => undefined);
 const REFUSED = { kind: 'refused', retryAfterS: 1 };
@@ -46,7 +46,7 @@ describe('CreateItemGateway', () => {
     jest.useRealTimers();
   });
 
-  const create = (terms: Partial<CreateTerms> = {}): Promise<GatewayOutcome> =>
+  const create = (options: Partial<GatewayOptions> = {}): Promise<GatewayOutcome> =>
     gateway.create(
       { id: `id-${String(created++)}`, requestHash: '', requestId: '', sellerId: '', item: {} as NewItem },
       {
@@ -57,12 +57,12 @@ describe('CreateItemGateway', () => {
         respondAsync: false,
         isSame: () => true,
         disconnected: NEVER,
-        ...terms,
+        ...options,
       },
     );
 
-  const createMany = (count: number, terms?: Partial<CreateTerms>): Promise<GatewayOutcome>[] =>
-    Array.from({ length: count }, () => create(terms));
+  const createMany = (count: number, options?: Partial<GatewayOptions>): Promise<GatewayOutcome>[] =>
+    Array.from({ length: count }, () => create(options));
 
   const after = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
 

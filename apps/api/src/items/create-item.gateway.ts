@@ -1,12 +1,12 @@
 import type { ItemWithoutUrl } from '@app/contracts';
 import type { ItemRepository } from '@app/database';
-import type { CreateQueue, HeldJob, NewJob, ReplySubscriber } from '@app/queue';
+import type { CreateQueue, ExistingJob, NewJob, ReplySubscriber } from '@app/queue';
 import type { ItemSize } from '@app/items';
 import { EXPIRED, Limiter, settledBy, settledWithin } from '@app/runtime';
 import { PendingCreates, type PendingCreate } from './pending-creates.js';
 
 /** How to carry out a create. All times are in ms of `performance.now()`. */
-export interface CreateTerms {
+export interface GatewayOptions {
   /** Whether the id is derived from an Idempotency-Key, which may have been used before. */
   isKeyed: boolean;
   size: ItemSize;
@@ -62,15 +62,15 @@ export class CreateItemGateway {
   }
 
   /** Queues a create and returns its outcome. Never throws when a store or the worker fails. */
-  async create(request: Omit<NewJob, 'replyTo'>, terms: CreateTerms): Promise<GatewayOutcome> {
+  async create(request: Omit<NewJob, 'replyTo'>, options: GatewayOptions): Promise<GatewayOutcome> {
     // Register the waiter before queueing: a fast worker's reply may arrive before Redis confirms the job.
-    const pending = this.pending.join({ ...request, replyTo: this.replies.channel }, terms.size);
+    const pending = this.pending.join({ ...request, replyTo: this.replies.channel }, options.size);
     if (pending === undefined) return REFUSED;
     try {
-      const queueing = pending.queueOnce(() => this.enqueue(pending, terms));
-      const ended = await settledBy(terms.queueBy, queueing, Promise.race([terms.disconnected, pending.outcome]));
+      const queueing = pending.queueOnce(() => this.enqueue(pending, options));
+      const ended = await settledBy(options.queueBy, queueing, Promise.race([options.disconnected, pending.outcome]));
       if (ended !== undefined) return ended;
-      return pending.isSent ? await this.waitFor(pending, terms) : REFUSED;
+      return pending.isSent ? await this.waitFor(pending, options) : REFUSED;
     } finally {
       this.pending.leave(pending);
     }
@@ -82,26 +82,27 @@ export class CreateItemGateway {
   }
 
   /** Returns undefined once the job, or an equal one under the same key, is or may be in the queue. */
-  private async enqueue(pending: PendingCreate, terms: CreateTerms): Promise<GatewayOutcome | undefined> {
-    const earlier = terms.isKeyed ? await this.findByKey(pending.job.id, terms, EARLY_FIND_MS) : NOTHING;
+  private async enqueue(pending: PendingCreate, options: GatewayOptions): Promise<GatewayOutcome | undefined> {
+    const earlier = options.isKeyed ? await this.findByKey(pending.job.id, options, EARLY_FIND_MS) : NOTHING;
     if (isOutcome(earlier)) return earlier;
     // A client that does not wait for the item would never learn that the key was used with another body.
-    if (earlier.kind === 'no redis' || (earlier.kind === 'no mongodb' && terms.respondAsync)) return REFUSED;
-    const limits = { deadline: terms.queueBy, cancelled: pending.outcome };
-    const ended = await this.limiter.run(() => this.send(pending, terms, earlier), limits);
+    if (earlier.kind === 'no redis' || (earlier.kind === 'no mongodb' && options.respondAsync)) return REFUSED;
+    const limits = { deadline: options.queueBy, cancelled: pending.outcome };
+    const ended = await this.limiter.run(() => this.send(pending, options, earlier), limits);
     return ended === EXPIRED ? REFUSED : ended;
   }
 
   private async send(
     pending: PendingCreate,
-    terms: CreateTerms,
+    options: GatewayOptions,
     earlier: Exclude<Earlier, Known>,
   ): Promise<GatewayOutcome | undefined> {
-    const held = 'held' in earlier ? earlier.held : undefined;
+    const existing = 'existing' in earlier ? earlier.existing : undefined;
     try {
-      if (earlier.kind === 'unreadable') await this.queue.replaceData(earlier.held, pending.job);
-      const waitMs = terms.respondAsync ? undefined : Math.max(0, terms.deadline - performance.now());
-      const retryAfterS = held === undefined ? await this.queue.backlog.admit(terms.size.bytes, waitMs) : undefined;
+      if (earlier.kind === 'unreadable') await this.queue.replaceData(earlier.existing, pending.job);
+      const waitMs = options.respondAsync ? undefined : Math.max(0, options.deadline - performance.now());
+      const retryAfterS =
+        existing === undefined ? await this.queue.backlog.admit(options.size.bytes, waitMs) : undefined;
       if (retryAfterS !== undefined) return { kind: 'refused', retryAfterS };
     } catch {
       // Redis did not respond, and nothing has been queued yet.
@@ -110,7 +111,7 @@ export class CreateItemGateway {
     // All its clients may have disconnected while Redis was asked.
     if (pending.isSettled) return REFUSED;
     pending.markSent();
-    const enqueued = await (held === undefined ? this.queue.add(pending.job) : this.queue.retry(pending.job.id));
+    const enqueued = await (existing === undefined ? this.queue.add(pending.job) : this.queue.retry(pending.job.id));
     if (enqueued === 'refused') return REFUSED;
     // If Redis did not confirm the job, it is looked up, and queued again if missing, while its client waits.
     if (enqueued === 'queued') pending.markQueued();
@@ -118,31 +119,31 @@ export class CreateItemGateway {
   }
 
   /** Finds an earlier create with the same key. Asks MongoDB last: a job that has left the queue has its item there. */
-  private async findByKey(id: string, { isSame, respondAsync }: CreateTerms, withinMs: number): Promise<Earlier> {
-    const finding = this.queue.find(id).then((held) => held ?? NOTHING);
+  private async findByKey(id: string, { isSame, respondAsync }: GatewayOptions, withinMs: number): Promise<Earlier> {
+    const finding = this.queue.find(id).then((existing) => existing ?? NOTHING);
     // A command that Redis does not respond to fails soon afterwards by itself, and its connection is closed.
-    const held = await settledWithin(2 * withinMs, finding);
+    const existing = await settledWithin(2 * withinMs, finding);
     let job: Earlier = NOTHING;
-    if (held !== undefined && 'data' in held)
+    if (existing !== undefined && 'data' in existing)
       job =
-        held.requestHash === undefined
-          ? { kind: 'unreadable', held }
-          : ifSame(isSame(held.requestHash), { kind: 'held', held });
+        existing.requestHash === undefined
+          ? { kind: 'unreadable', existing }
+          : ifSame(isSame(existing.requestHash), { kind: 'existing', existing });
     // A queued job may hold another body than the stored item. Only a client that waits for the job would learn that.
-    if (isOutcome(job) || (job.kind === 'held' && !respondAsync)) return job;
+    if (isOutcome(job) || (job.kind === 'existing' && !respondAsync)) return job;
     const found = await settledWithin(withinMs, this.items.findStored([id]));
     const [stored] = found ?? [];
     if (stored !== undefined) {
       const { item, requestHash } = stored;
       return ifSame(isSame(requestHash), item === undefined ? FAILED : { kind: 'created', item, isReplay: true });
     }
-    if (held === undefined) return { kind: 'no redis' };
+    if (existing === undefined) return { kind: 'no redis' };
     if (found === undefined) return { kind: 'no mongodb' };
     return job;
   }
 
-  private async waitFor(pending: PendingCreate, terms: CreateTerms): Promise<GatewayOutcome> {
-    const { deadline, queueBy, respondAsync, isKeyed, isSame, disconnected } = terms;
+  private async waitFor(pending: PendingCreate, options: GatewayOptions): Promise<GatewayOutcome> {
+    const { deadline, queueBy, respondAsync, isKeyed, isSame, disconnected } = options;
     const outcome = await settledBy(deadline, pending.outcome, disconnected);
     if (outcome?.kind === 'created')
       return ifSame(isSame(outcome.requestHash), { kind: 'created', item: outcome.item, isReplay: false });
@@ -150,18 +151,19 @@ export class CreateItemGateway {
     const accepted: GatewayOutcome = respondAsync && pending.isQueued ? { kind: 'queued' } : UNKNOWN;
     if (!isKeyed) return outcome ?? accepted;
     // If two bodies race for one key, the first one that was queued wins.
-    const late = await this.findByKey(pending.job.id, terms, respondAsync ? EARLY_FIND_MS : LATE_FIND_MS);
+    const late = await this.findByKey(pending.job.id, options, respondAsync ? EARLY_FIND_MS : LATE_FIND_MS);
     if (isOutcome(late)) return late.kind === 'created' && accepted.kind === 'queued' ? accepted : late;
     // The job may have been retried in the meantime.
-    if (outcome !== undefined) return late.kind === 'held' && !late.held.hasFailed ? UNKNOWN : outcome;
-    return late.kind === 'held' ? accepted : UNKNOWN;
+    if (outcome !== undefined) return late.kind === 'existing' && !late.existing.hasFailed ? UNKNOWN : outcome;
+    return late.kind === 'existing' ? accepted : UNKNOWN;
   }
 }
 
 type Known = Extract<GatewayOutcome, { kind: 'created' | 'conflict' | 'failed' | 'unknown' }>;
 
 /** What exists under a key. `no redis` and `no mongodb` mean that the store did not respond in time. */
-type Earlier = Known | { kind: 'held' | 'unreadable'; held: HeldJob } | { kind: 'nothing' | 'no redis' | 'no mongodb' };
+type Earlier =
+  Known | { kind: 'existing' | 'unreadable'; existing: ExistingJob } | { kind: 'nothing' | 'no redis' | 'no mongodb' };
 
 const NOTHING: Earlier = { kind: 'nothing' };
 

@@ -41,7 +41,7 @@ const READ_WITHIN_MS = 1800;
 const NO_SUCH_ITEM = new ApiError('NOT_FOUND', { message: 'No such item' });
 
 /** The parts of a create request besides its input. */
-export interface CreateCall {
+export interface CreateContext {
   requestId: string;
   /** In ms of `performance.now()`. The wait for the item begins here. */
   arrivedAt: number;
@@ -124,7 +124,7 @@ export class ItemsService {
   }
 
   /** Creates an item through the queue. Returns the stored item, or the id of a queued one if that is enough. */
-  async create(input: CreateItemInput, { key, preferences, ...request }: CreateCall): Promise<CreateResult> {
+  async create(input: CreateItemInput, { key, preferences, ...request }: CreateContext): Promise<CreateResult> {
     const size = itemSize(input);
     const { maxItemBytes } = this.config;
     if (size.bytes > maxItemBytes) throw new ApiError('PAYLOAD_TOO_LARGE', { message: itemTooLarge(maxItemBytes) });

@@ -30,7 +30,7 @@ export interface IndexedList {
 const EACH_STATUS = ITEM_STATUSES.map((status) => ({ status }));
 
 /** Returns every way to read the list: by each search term, and by the category or, without one, by the status. */
-export function listsToReadFrom({ status, categoryId, terms = [] }: ItemFilter): [IndexedList, ...IndexedList[]] {
+export function indexedLists({ status, categoryId, terms = [] }: ItemFilter): [IndexedList, ...IndexedList[]] {
   const shown = { isVisible: true };
   const lists: IndexedList[] = terms.map((term) => ({
     hint: LIST_INDEXES.search,
@@ -67,7 +67,7 @@ export function listFilter(
 
 /** Returns the filter of a list, for a query that finds its items in another way. */
 export function conditionsOf(filter: ItemFilter): Filter {
-  return listFilter(listsToReadFrom(filter)[0], filter);
+  return listFilter(indexedLists(filter)[0], filter);
 }
 
 /** Returns a range for each field of the order: the items equal in the preceding fields and less in this one. */

@@ -7,7 +7,7 @@ import type { RawItem } from '../serialization/item-json.js';
 import {
   positionBefore,
   listFilter,
-  listsToReadFrom,
+  indexedLists,
   POSITION_FIELDS,
   type Filter,
   type IndexedList,
@@ -38,7 +38,7 @@ const CACHE_OPTIONS = { forMs: 60_000, count: 10_000 };
 
 /** Returns whether a part of a list may be expensive: few items may meet several conditions, or many are skipped. */
 export function isExpensive(filter: ItemFilter, range: PageRange<ListPosition>): boolean {
-  return listsToReadFrom(filter).length > 1 || ('skip' in range && range.skip >= MANY_TO_SKIP);
+  return indexedLists(filter).length > 1 || ('skip' in range && range.skip >= MANY_TO_SKIP);
 }
 
 /** Reads lists of items in the order of an index. Deadlines are in ms of `performance.now()`. */
@@ -50,7 +50,7 @@ export class ListReader {
 
   /** Returns one part of the list. */
   async findPage(filter: ItemFilter, range: PageRange<ListPosition>, deadline: number): Promise<Page<ListPosition>> {
-    const list = await this.shortest(listsToReadFrom(filter), deadline);
+    const list = await this.shortest(indexedLists(filter), deadline);
     const { limit } = range;
     const [after, skip] = 'after' in range ? [range.after, 0] : [undefined, range.skip];
     const query = listFilter(list, filter, after);

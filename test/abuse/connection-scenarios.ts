@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from '../support/eventually.js';
 import { record, store, uniqueWord } from '../support/items.js';
 import { get, inChunks, isClosedWithin, post, sendUnread } from './connections.js';
-import type { Trial } from './trial.js';
+import type { Scenario } from './scenario.js';
 
 const CHUNKS = 1_000_000;
 const LARGE_ITEMS = 100;
@@ -13,7 +13,7 @@ const CONNECTIONS = 5;
 const CUT_OFF_MS = 45_000;
 
 /** Attacks by the way in which requests are sent and responses are read. */
-export function connectionTrials(): Trial[] {
+export function connectionScenarios(): Scenario[] {
   return [
     {
       name: 'bodies in chunks of one byte, over three connections',

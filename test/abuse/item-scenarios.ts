@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { eventually } from '../support/eventually.js';
 import { uniqueWord, validInput } from '../support/items.js';
 import { ServiceProcess } from '../support/processes.js';
-import { createWith, expectOnly, LARGEST, send, sendFor, type Attack } from './attacker.js';
-import type { Trial } from './trial.js';
+import { createWith, expectOnlyStatuses, LARGEST, send, sendFor, type AttackRequest } from './attacker.js';
+import type { Scenario } from './scenario.js';
 
 /** Just below the limits of a body and of an item, in bytes. */
 const [BODY, ITEM] = [1_000_000, 60_000];
@@ -27,7 +27,7 @@ function keys(count: number): string {
 }
 
 /** Bodies that cost far more to process than their size suggests. */
-const COSTLY: Attack[] = [
+const COSTLY: AttackRequest[] = [
   createWith('photos', `[${values('1')}]`),
   createWith('photos', `[${values('[]')}]`),
   createWith('photos', `[${values('{}')}]`),
@@ -44,7 +44,7 @@ const COSTLY: Attack[] = [
 ];
 
 /** Attacks by the content of single requests. */
-export function itemTrials(): Trial[] {
+export function itemScenarios(): Scenario[] {
   return [
     {
       name: 'runs of combining marks in texts',
@@ -53,15 +53,18 @@ export function itemTrials(): Trial[] {
         const creates = texts.flatMap((text) =>
           ['name', 'description'].map((field) => createWith(field, JSON.stringify(`xyz ${text} long enough`))),
         );
-        const searches = texts.map((search): Attack => ({ operation: 'getAll', body: JSON.stringify({ search }) }));
-        expectOnly(await send(client, [...creates, ...searches], 4), [200, 413]);
+        const searches = texts.map((search): AttackRequest => ({
+          operation: 'getAll',
+          body: JSON.stringify({ search }),
+        }));
+        expectOnlyStatuses(await send(client, [...creates, ...searches], 4), [200, 413]);
       },
     },
     {
       name: 'the largest items, and lists of them',
       attack: async ({ client }) => {
         const creates = LARGEST.flatMap((attack) => Array.from({ length: CREATES }, () => attack));
-        expectOnly(await send(client, creates, CREATES), [200, 413]);
+        expectOnlyStatuses(await send(client, creates, CREATES), [200, 413]);
         for (const pageSize of [50, 100]) {
           const page = JSON.stringify(await client.getAll({ pageSize }));
           expect(Buffer.byteLength(page)).toBeLessThan(MAX_PAGE_BYTES);
@@ -76,7 +79,7 @@ export function itemTrials(): Trial[] {
         const attacks = LARGEST.flatMap((attack) => {
           return Array.from({ length: WAITING }, () => ({ ...attack, headers: { Prefer: 'respond-async' } }));
         });
-        expectOnly(await send(await api.client(), attacks, 8), [202, 413]);
+        expectOnlyStatuses(await send(await api.client(), attacks, 8), [202, 413]);
         await api.end('SIGTERM');
       },
       attack: ({ jobs: { queue } }) =>
@@ -88,7 +91,7 @@ export function itemTrials(): Trial[] {
     {
       name: 'bodies that cost more than their bytes, from four clients',
       attack: async ({ client }, { seconds }) => {
-        expectOnly(await sendFor(client, COSTLY, 4, seconds), [200, 400, 404, 413]);
+        expectOnlyStatuses(await sendFor(client, COSTLY, 4, seconds), [200, 400, 404, 413]);
       },
     },
     {

@@ -6,18 +6,18 @@ import { freshEnvironment, openDatabase } from '../support/service.js';
 import type { Stores } from './stores.js';
 
 const READY_WITHIN_MS = 30_000;
-/** Waiting longer would tell clients nothing more and make the tests slower. */
+/** Waiting longer would tell clients nothing more, and would make the tests slower. */
 const CREATE_WAIT_MS = '4000';
 
 /** pino's level for warnings. */
 const WARN = 40;
 /** A process that is refused something retries slowly, so that its warnings stay few. */
-const MAX_ALARMS = 100;
+const MAX_WARNINGS = 100;
 
 /** A slot in which processes of the service run one after the other. */
-export class Seat {
+export class ServiceInstance {
   /** Processes that ended by themselves, logged too many warnings, or wrote anything outside their logs. */
-  readonly complaints: string[] = [];
+  readonly problems: string[] = [];
   private running: ServiceProcess | undefined;
   private latestClient: ApiClient | undefined;
 
@@ -58,54 +58,57 @@ export class Seat {
     await this.start();
     if (previous === undefined) return;
     const { code } = await this.endAndCheck(previous, 'SIGTERM');
-    if (code !== 0) this.complaints.push(`the ${this.name} exited ${String(code)} when told to stop`);
+    if (code !== 0) this.problems.push(`the ${this.name} exited ${String(code)} when told to stop`);
   }
 
   private async endAndCheck(process: ServiceProcess, signal: NodeJS.Signals): Promise<Exit> {
-    if (!process.isRunning) this.complaints.push(`the ${this.name} ended by itself: ${lastWords(process)}`);
+    if (!process.isRunning) this.problems.push(`the ${this.name} ended by itself: ${lastLogLines(process)}`);
     const exit = await process.end(signal);
-    const alarms = process.log.filter(({ level }) => Number(level) >= WARN).length;
-    if (alarms > MAX_ALARMS) this.complaints.push(`the ${this.name} logged ${String(alarms)} warnings`);
-    if (process.stderr !== '') this.complaints.push(`the ${this.name} wrote ${process.stderr}`);
+    const warnings = process.log.filter(({ level }) => Number(level) >= WARN).length;
+    if (warnings > MAX_WARNINGS) this.problems.push(`the ${this.name} logged ${String(warnings)} warnings`);
+    if (process.stderr !== '') this.problems.push(`the ${this.name} wrote ${process.stderr}`);
     return exit;
   }
 }
 
 /** Two APIs and two workers, in processes of their own, on a fresh database and queue. */
-export class Stage {
+export class Deployment {
   private constructor(
     readonly stores: Stores,
     readonly database: Database,
     readonly jobs: OpenQueue,
-    readonly apis: readonly Seat[],
-    readonly workers: readonly Seat[],
+    readonly apis: readonly ServiceInstance[],
+    readonly workers: readonly ServiceInstance[],
   ) {}
 
-  static async set(stores: Stores, more: NodeJS.ProcessEnv = {}): Promise<Stage> {
+  static async start(stores: Stores, more: NodeJS.ProcessEnv = {}): Promise<Deployment> {
     const fresh = freshEnvironment({ LOG_LEVEL: 'info', CREATE_WAIT_MS, REDIS_URL: stores.redis.url, ...more });
     const env = { ...fresh, MONGODB_URI: stores.mongodbUri(fresh['QUEUE_PREFIX'] ?? '') };
     const database = await openDatabase(env);
     await new SchemaRepository(database).createIndexes();
-    const seats = (name: 'api' | 'worker'): Seat[] => [new Seat(name, env), new Seat(name, env)];
-    const stage = new Stage(stores, database, openQueue(env), seats('api'), seats('worker'));
+    const instances = (name: 'api' | 'worker'): ServiceInstance[] => [
+      new ServiceInstance(name, env),
+      new ServiceInstance(name, env),
+    ];
+    const deployment = new Deployment(stores, database, openQueue(env), instances('api'), instances('worker'));
     try {
-      await Promise.all(stage.seats.map((seat) => seat.start()));
-      return stage;
+      await Promise.all(deployment.instances.map((instance) => instance.start()));
+      return deployment;
     } catch (error) {
-      await stage.end();
+      await deployment.end();
       throw error;
     }
   }
 
   /** Undoes what a fault did to the stores. */
-  async heal(): Promise<void> {
-    await this.stores.heal(this.jobs.redis);
+  async restore(): Promise<void> {
+    await this.stores.restore(this.jobs.redis);
   }
 
   /** Ends the processes. Returns what was wrong with any of them. */
   async endProcesses(): Promise<string[]> {
-    await Promise.all(this.seats.map((seat) => seat.end('SIGKILL')));
-    return this.seats.flatMap(({ complaints }) => complaints);
+    await Promise.all(this.instances.map((instance) => instance.end('SIGKILL')));
+    return this.instances.flatMap(({ problems }) => problems);
   }
 
   async end(): Promise<void> {
@@ -113,11 +116,11 @@ export class Stage {
     await Promise.all([this.database.close(), this.jobs.close()]);
   }
 
-  private get seats(): Seat[] {
+  private get instances(): ServiceInstance[] {
     return [...this.apis, ...this.workers];
   }
 }
 
-function lastWords({ log }: ServiceProcess): string {
+function lastLogLines({ log }: ServiceProcess): string {
   return JSON.stringify(log.slice(-3));
 }

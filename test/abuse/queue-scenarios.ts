@@ -4,8 +4,8 @@ import { Worker } from 'bullmq';
 import { eventually } from '../support/eventually.js';
 import { validInput } from '../support/items.js';
 import { openQueue } from '../support/queue.js';
-import { expectOnly, LARGEST, send } from './attacker.js';
-import type { Trial } from './trial.js';
+import { expectOnlyStatuses, LARGEST, send } from './attacker.js';
+import type { Scenario } from './scenario.js';
 
 const MEGABYTE = 1024 * 1024;
 const REDIS_MEGABYTES = 32;
@@ -16,7 +16,7 @@ const FAILED_JOB_BYTES = 10_000;
 const FAILED_WITHIN_MS = 60_000;
 
 /** Attacks by what stays in the queue. */
-export function queueTrials(): Trial[] {
+export function queueScenarios(): Scenario[] {
   return [
     {
       name: 'more large creates than Redis has room for, one after the other',
@@ -24,7 +24,7 @@ export function queueTrials(): Trial[] {
       attack: async ({ client }, { share }) => {
         const counts = [LARGE_CREATES.bodies, LARGE_CREATES.items * (0.5 + share)];
         const creates = LARGEST.flatMap((attack, index) => Array.from({ length: counts[index] ?? 0 }, () => attack));
-        expectOnly(await send(client, creates, 4), [200, 413]);
+        expectOnlyStatuses(await send(client, creates, 4), [200, 413]);
       },
       afterwards: async ({ client, api, jobs: { redis } }) => {
         const fillers = await fill(redis, 0.8 * REDIS_MEGABYTES);
@@ -49,7 +49,7 @@ export function queueTrials(): Trial[] {
       prepare: (env, { share }) => failJobs(env, FAILED_JOBS * share),
       attack: async ({ client }) => {
         const creates = LARGEST.flatMap((attack) => Array.from({ length: 10 }, () => attack));
-        expectOnly(await send(client, creates, 4), [200, 413]);
+        expectOnlyStatuses(await send(client, creates, 4), [200, 413]);
       },
       afterwards: async ({ api }) => {
         expect((await api.ready()).parts).toMatchObject({

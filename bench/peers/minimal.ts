@@ -5,12 +5,12 @@ import { mongoId } from '@app/database';
 import { mongo } from 'mongoose';
 import type { Counter, PeerRecord } from './item-model.js';
 import {
-  ANSWERED,
+  RESPONSE_PROJECTION,
   COUNTER,
-  DURABLY,
+  WRITE_CONCERN,
   loadReferences,
   pageQuery,
-  sayReady,
+  reportReady,
   settings,
   toItem,
   toRecord,
@@ -19,7 +19,7 @@ import {
 type Handler = (body: unknown) => Promise<Item | Item[] | null>;
 
 async function start(): Promise<void> {
-  const client = await new mongo.MongoClient(settings.mongodbUri, { writeConcern: DURABLY }).connect();
+  const client = await new mongo.MongoClient(settings.mongodbUri, { writeConcern: WRITE_CONCERN }).connect();
   const db = client.db();
   const items = db.collection<PeerRecord>('items');
   const counters = db.collection<Counter>('counters');
@@ -36,12 +36,12 @@ async function start(): Promise<void> {
     },
     '/api/orpc/items/getById': async (body) => {
       const id = mongoId(GetByIdInputSchema.parse(body).id);
-      const found = await items.findOne({ _id: id }, { projection: ANSWERED });
+      const found = await items.findOne({ _id: id }, { projection: RESPONSE_PROJECTION });
       return found && toItem(found);
     },
     '/api/orpc/items/getAll': async (body) => {
       const { filter, options } = pageQuery(GetAllInputSchema.parse(body));
-      const found = await items.find(filter, { ...options, projection: ANSWERED }).toArray();
+      const found = await items.find(filter, { ...options, projection: RESPONSE_PROJECTION }).toArray();
       return found.map(toItem);
     },
   };
@@ -49,7 +49,7 @@ async function start(): Promise<void> {
   const listener = (request: IncomingMessage, response: ServerResponse): void => {
     void handle(handlers[request.url ?? ''], request, response);
   };
-  createServer(listener).listen(settings.port, '127.0.0.1', sayReady);
+  createServer(listener).listen(settings.port, '127.0.0.1', reportReady);
 }
 
 async function handle(handler: Handler | undefined, request: IncomingMessage, response: ServerResponse): Promise<void> {

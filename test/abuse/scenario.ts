@@ -5,7 +5,7 @@ import { QuietClient } from './quiet-client.js';
 import { Target, type TargetOptions } from './target.js';
 
 /** One attack and its setup. */
-export interface Trial extends TargetOptions {
+export interface Scenario extends TargetOptions {
   name: string;
   attack: (target: Target, scale: Scale) => Promise<void>;
   /** Runs after the quiet client has stopped. */
@@ -14,7 +14,7 @@ export interface Trial extends TargetOptions {
   mayRefuse?: true;
 }
 
-/** What the suite expects of every trial. */
+/** What the suite expects of every scenario. */
 export interface Limits extends Scale {
   /** The limit of the quiet client's 99th percentile, in milliseconds. */
   withinMs: number;
@@ -25,27 +25,27 @@ const MAX_MEGABYTES = 400;
 const QUIET_BEFORE_MS = 500;
 
 /** Attacks the service while a quiet client uses it, and expects that the quiet client does not notice. */
-export async function expectUnnoticed(stores: Stores, trial: Trial, limits: Limits): Promise<void> {
-  const target = await Target.start(stores, trial, limits);
+export async function expectUnnoticed(stores: Stores, scenario: Scenario, limits: Limits): Promise<void> {
+  const target = await Target.start(stores, scenario, limits);
   try {
-    const complaints = await complaintsOf(target, trial, limits);
-    complaints.push(...target.complaints(MAX_MEGABYTES));
-    expect(complaints).toEqual([]);
-    await trial.afterwards?.(target);
+    const problems = await problemsOf(target, scenario, limits);
+    problems.push(...target.problems(MAX_MEGABYTES));
+    expect(problems).toEqual([]);
+    await scenario.afterwards?.(target);
   } finally {
     await target.end();
   }
 }
 
-/** Returns unexpected responses to the attacker, and the complaints of the quiet client. */
-async function complaintsOf(target: Target, trial: Trial, limits: Limits): Promise<string[]> {
+/** Returns unexpected responses to the attacker, and the problems of the quiet client. */
+async function problemsOf(target: Target, scenario: Scenario, limits: Limits): Promise<string[]> {
   const quiet = await QuietClient.start(target.client.base);
   await delay(QUIET_BEFORE_MS);
-  const failed = await trial.attack(target, limits).then(
+  const failed = await scenario.attack(target, limits).then(
     () => [],
     (error: unknown) => [`the attacker: ${String(error)}`],
   );
   await delay(QUIET_BEFORE_MS);
-  const noticed = await quiet.stop(limits.withinMs, trial.mayRefuse === true);
+  const noticed = await quiet.stop(limits.withinMs, scenario.mayRefuse === true);
   return [...failed, ...noticed];
 }

@@ -1,24 +1,24 @@
 import type { Attempt, Load } from './load.js';
-import type { Stage } from './stage.js';
+import type { Deployment } from './deployment.js';
 
 /** Everything that must not have happened, with the keys or names that it happened to. */
-export interface Verdict {
+export interface Anomalies {
   /** A response had an item that is not stored. */
   lost: string[];
   /** More than one item is stored. */
-  doubled: string[];
+  duplicated: string[];
   /** Items that no client requested, or whose every request was refused for certain. */
-  unasked: string[];
+  unrequested: string[];
   /** A `publicId` or a `slug` that two items share. */
   notUnique: string[];
   /** A response differs from another one, or from the stored item. */
-  unequal: string[];
+  inconsistent: string[];
   /** Jobs in `failed` whose item is stored. */
-  failedThoughStored: string[];
+  failedButStored: string[];
 }
 
 /** Compares what clients were told with what is stored. */
-export async function verdictOn(load: Load, { database, jobs }: Stage): Promise<Verdict> {
+export async function findAnomalies(load: Load, { database, jobs }: Deployment): Promise<Anomalies> {
   const attempts = load.byKey();
   const stored = await database.models.items.find({}, { name: 1, publicId: 1, slug: 1, createdAt: 1 }).lean();
   const items = new Map(
@@ -27,26 +27,26 @@ export async function verdictOn(load: Load, { database, jobs }: Stage): Promise<
       { id: _id.toHexString(), publicId, slug, createdAt: createdAt.toISOString() },
     ]),
   );
-  const answered = load.attempts.filter(({ item }) => item !== undefined);
+  const returned = load.attempts.filter(({ item }) => item !== undefined);
   const ids = new Set([...items.values()].map(({ id }) => id));
   const failed = (await jobs.queue.getFailed()).map(({ id = '' }) => id);
   return {
-    lost: keysOf(answered.filter(({ key }) => !items.has(key))),
-    doubled: repeated(stored.map(({ name }) => name)),
-    unasked: [...items.keys()].filter((name) => (attempts.get(name) ?? []).every(isCertainlyNot)),
+    lost: keysOf(returned.filter(({ key }) => !items.has(key))),
+    duplicated: repeated(stored.map(({ name }) => name)),
+    unrequested: [...items.keys()].filter((name) => (attempts.get(name) ?? []).every(isRefused)),
     notUnique: [
       ...repeated(stored.map(({ publicId }) => String(publicId))),
       ...repeated(stored.map(({ slug }) => slug)),
     ],
-    unequal: keysOf(
-      answered.filter(({ key, item }) => items.has(key) && JSON.stringify(item) !== JSON.stringify(items.get(key))),
+    inconsistent: keysOf(
+      returned.filter(({ key, item }) => items.has(key) && JSON.stringify(item) !== JSON.stringify(items.get(key))),
     ),
-    failedThoughStored: failed.filter((id) => ids.has(id)),
+    failedButStored: failed.filter((id) => ids.has(id)),
   };
 }
 
 /** Returns the keys that got a 202 but have no stored item. */
-export async function acceptedAndLost(load: Load, { database }: Stage): Promise<string[]> {
+export async function acceptedAndLost(load: Load, { database }: Deployment): Promise<string[]> {
   const accepted = keysOf(load.attempts.filter(({ status }) => status === 202));
   const stored = await database.models.items.find({ name: { $in: accepted } }, { name: 1 }).lean();
   const names = new Set(stored.map(({ name }) => name));
@@ -54,7 +54,7 @@ export async function acceptedAndLost(load: Load, { database }: Stage): Promise<
 }
 
 /** Returns the attempts of the first few keys as JSON, to explain why a test failed. */
-export function tell(load: Load, keys: readonly string[]): string {
+export function describeAttempts(load: Load, keys: readonly string[]): string {
   const attempts = load.byKey();
   return JSON.stringify(keys.slice(0, 3).map((key) => attempts.get(key) ?? key));
 }
@@ -64,7 +64,7 @@ export function keysOf(attempts: readonly Attempt[]): string[] {
 }
 
 /** Whether the status promises that no item was or will be created. */
-export function isCertainlyNot({ status }: Attempt): boolean {
+export function isRefused({ status }: Attempt): boolean {
   return status === 503;
 }
 

@@ -1,10 +1,10 @@
 import { Steps } from '../../tools/steps.mjs';
 
 /** Thrown after a check that all later ones depend on has failed. The failure itself has been printed. */
-export const NOTHING_TO_STAND_ON = new Error('a required check failed');
+export const REQUIRED_CHECK_FAILED = new Error('a required check failed');
 
 /** Runs, prints and counts the checks of the trial. */
-export class Tally {
+export class Checks {
   passed = 0;
   failed = 0;
   steps = new Steps();
@@ -20,7 +20,7 @@ export class Tally {
    * @param {string} title
    * @param {Parameters<Steps['run']>[1]} work
    */
-  async check(title, work) {
+  async run(title, work) {
     this.#interrupted.throwIfAborted();
     try {
       await this.steps.run(title, work);
@@ -34,8 +34,8 @@ export class Tally {
     }
   }
 
-  /** Runs a check that all later ones depend on. Throws {@link NOTHING_TO_STAND_ON} if it fails. */
-  async must(title, work) {
-    if (!(await this.check(title, work))) throw NOTHING_TO_STAND_ON;
+  /** Runs a check that all later ones depend on. Throws {@link REQUIRED_CHECK_FAILED} if it fails. */
+  async require(title, work) {
+    if (!(await this.run(title, work))) throw REQUIRED_CHECK_FAILED;
   }
 }

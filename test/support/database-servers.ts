@@ -16,15 +16,15 @@ interface Description {
   command: [binary: string, ...args: string[]];
 }
 
-const created: OwnDatabase[] = [];
+const created: DatabaseServer[] = [];
 
 /** Kills the databases of a test file and removes their data. */
-export async function removeOwnDatabases(): Promise<void> {
+export async function removeDatabaseServers(): Promise<void> {
   await Promise.all(created.splice(0).map((database) => database.remove()));
 }
 
 /** A database server for one test file, on a free port and in a temporary folder. Tests may kill and pause it. */
-export class OwnDatabase {
+export class DatabaseServer {
   private child: ChildProcess | undefined;
 
   private constructor(
@@ -35,11 +35,11 @@ export class OwnDatabase {
   ) {}
 
   /** Reserves a port and a folder. Does not start the server. */
-  static async create(describe: (port: number, folder: string) => Description): Promise<OwnDatabase> {
+  static async create(describe: (port: number, folder: string) => Description): Promise<DatabaseServer> {
     const port = await freePort();
     const folder = await mkdtemp(join(tmpdir(), 'own-database-'));
     const { url, command } = describe(port, folder);
-    const database = new OwnDatabase(url, port, folder, command);
+    const database = new DatabaseServer(url, port, folder, command);
     created.push(database);
     return database;
   }
@@ -91,9 +91,9 @@ export class OwnDatabase {
   }
 }
 
-/** Creates a MongoDB server. {@link readyMongodb} starts it. */
-export async function ownMongodb(...more: string[]): Promise<OwnDatabase> {
-  return OwnDatabase.create((port, folder) => ({
+/** Creates a MongoDB server. {@link startMongodb} starts it. */
+export async function createMongodb(...more: string[]): Promise<DatabaseServer> {
+  return DatabaseServer.create((port, folder) => ({
     url: `mongodb://127.0.0.1:${String(port)}/own?replicaSet=rs0`,
     command: [
       binary('MONGOD_BIN'),
@@ -105,9 +105,9 @@ export async function ownMongodb(...more: string[]): Promise<OwnDatabase> {
   }));
 }
 
-/** Creates a Redis server whose data survives SIGKILL. {@link readyRedis} starts it. */
-export async function ownRedis(...more: string[]): Promise<OwnDatabase> {
-  return OwnDatabase.create((port, folder) => ({
+/** Creates a Redis server whose data survives SIGKILL. {@link startRedis} starts it. */
+export async function createRedis(...more: string[]): Promise<DatabaseServer> {
+  return DatabaseServer.create((port, folder) => ({
     url: `redis://127.0.0.1:${String(port)}/0`,
     command: [
       binary('REDIS_SERVER_BIN'),
@@ -118,8 +118,8 @@ export async function ownRedis(...more: string[]): Promise<OwnDatabase> {
 }
 
 /** Creates a Redis Sentinel. Write `sentinel.conf` to its folder before you start it. */
-export async function ownSentinel(): Promise<OwnDatabase> {
-  return OwnDatabase.create((port, folder) => ({
+export async function createSentinel(): Promise<DatabaseServer> {
+  return DatabaseServer.create((port, folder) => ({
     url: `redis://127.0.0.1:${String(port)}`,
     command: [
       binary('REDIS_SERVER_BIN'),
@@ -130,14 +130,14 @@ export async function ownSentinel(): Promise<OwnDatabase> {
 }
 
 /** Starts a new MongoDB server and waits until it accepts writes. */
-export async function readyMongodb(mongod: OwnDatabase): Promise<void> {
+export async function startMongodb(mongod: DatabaseServer): Promise<void> {
   mongod.start();
   await eventually(() => initiateReplicaSet({ set: 'rs0', host: `127.0.0.1:${String(mongod.port)}` }));
   await connectOnce(mongod.url);
 }
 
 /** Starts new MongoDB servers as one replica set and waits until it accepts writes. */
-export async function readyReplicaSet(mongods: readonly OwnDatabase[]): Promise<void> {
+export async function startReplicaSet(mongods: readonly DatabaseServer[]): Promise<void> {
   for (const mongod of mongods) mongod.start();
   const members = mongods.map(({ port }, _id) => ({ _id, host: `127.0.0.1:${String(port)}` }));
   const hosts = members.map(({ host }) => host);
@@ -159,7 +159,7 @@ async function connectOnce(uri: string, use?: (database: Database) => Promise<vo
 }
 
 /** Starts a Redis server and waits until it responds. */
-export async function readyRedis(redis: OwnDatabase): Promise<void> {
+export async function startRedis(redis: DatabaseServer): Promise<void> {
   redis.start();
   const connection = connectRedis(redis.url, 'worker', () => undefined);
   await connection.ping();
