@@ -7,7 +7,7 @@ const READS_PER_SECOND = 100;
 const WAIT_S = Number(process.env.CREATE_WAIT_MS || 10_000) / 1000;
 
 /**
- * Measures a burst of uploads: 3,000 creates in one second over 200 connections, with steady reads beside them.
+ * Measures a burst of uploads: 3,000 creates in one second over 200 connections, with steady reads alongside.
  * @param {import('./create-groups.mjs').Bench} bench
  * @returns {Promise<import('./rows.mjs').Row[]>}
  */

@@ -120,8 +120,8 @@ async function unknownReferences({ meter, subjects, size }) {
 }
 
 /**
- * MongoDB checks every stored item against the validator of the collection. Its cost is less than the difference between
- * two runs of the same processes, so it is switched on and off under them.
+ * MongoDB checks every item against the validator of the collection. This costs less than the difference between two
+ * runs, so the validator is switched on and off while the same processes run.
  */
 async function validated({ databases, meter, subjects: { service }, size }) {
   const steady = { connections: VALIDATED_CONNECTIONS, warmUpMs: size.warmUpMs, ms: size.ms };

@@ -7,8 +7,8 @@ const READS_PER_SECOND = 200;
 const STABLE_MS = 1000;
 
 /**
- * Measures a thousand concurrent creates beside steady reads. Each create states how long it waits, and the service has
- * to respond by then, however busy it is. While the worker is stopped, no create gets its item in time.
+ * Measures a thousand concurrent creates alongside steady reads. Each create states how long it waits, and the service
+ * has to respond by then, however busy it is. While the worker is stopped, no create gets its item in time.
  * @param {import('./create-groups.mjs').Bench} bench
  * @returns {Promise<import('./rows.mjs').Row[]>}
  */
@@ -33,7 +33,7 @@ function lateness(figure, rounds) {
   return { figure, better: 'less', must: 0.3, aim: 0.1, unit: ' s', digits: 2, worst: true, values, note };
 }
 
-/** Stops the worker meanwhile. Then waits until it has caught up: its writes must not count for the next load. */
+/** Measures without the worker. Then waits until it has caught up, so that its writes do not affect the next load. */
 async function withoutWorker({ pids, countItems, hasUnindexed }, measure) {
   process.kill(pids.worker, 'SIGSTOP');
   try {

@@ -24,8 +24,8 @@ const COMMANDS = {
 };
 
 /**
- * Measures what the HTTP layer costs: getById of the API, against the same modules without that layer, both behind
- * Express, as in any Nest application, and called directly by Node.js.
+ * Measures what the HTTP layer costs: getById of the API, against the same modules without that layer, once behind
+ * Express, as in any Nest application, and once called directly by Node.js.
  * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
  * @param {{quick: boolean}} options
  * @returns {Promise<import('./report.mjs').Result>}
@@ -68,7 +68,7 @@ function figures({ whole, express, direct }) {
       better: 'less',
     }),
   ];
-  // Only the peer that differs in nothing but the HTTP layer has targets: the service does not route with Express.
+  // Only the peer whose sole difference is the HTTP layer has targets: the service does not route with Express.
   return [
     ...rows(direct, 'the same handlers without the HTTP layer', { must: 0.95, aim: 0.97 }),
     ...rows(express, 'the same behind Express, as in any Nest application', {}),

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { cpuMsOf, resetPeakOf, peakMegabytesOf } from './processes.mjs';
 
 const GENERATOR = fileURLToPath(new URL('./load/generate.mjs', import.meta.url));
-/** The work that a load leaves behind (flushes, removed jobs) must not count for the next one. */
+/** The work that a load leaves behind (flushes, removed jobs) must not affect the next one. */
 const SETTLE_MS = 200;
 const RECOUNT_MS = 2000;
 const POLL_INTERVAL_MS = 20;
@@ -13,7 +13,7 @@ const INDEXED_WITHIN_MS = 60_000;
  * @typedef {object} Measured the result of one load on one subject
  * @property {import('./load/tally.mjs').Report} [creates]
  * @property {import('./load/tally.mjs').Report} [reads]
- * @property {import('./load/tally.mjs').Report} [others] prepared requests, if there were reads beside them
+ * @property {import('./load/tally.mjs').Report} [others] prepared requests, if there were reads alongside them
  * @property {number} indexedMs from the last response until search finds all created items
  * @property {Record<string, number>} cpuMs CPU time until then by process, including the databases
  * @property {Record<string, number>} peakMegabytes peak memory by process of the subject
@@ -88,7 +88,7 @@ export class Meter {
     const { 200: created = 0, 503: refused = 0, ...others } = responses;
     const unknown = sum(others);
     let stored = (await subject.countItems()) - countBefore;
-    // Creates with an unknown outcome may still be stored, and must not count for the next load.
+    // Creates with an unknown outcome may still be stored, and must not count towards the next load.
     if (stored !== created || unknown > 0) {
       await delay(RECOUNT_MS);
       stored = (await subject.countItems()) - countBefore;

@@ -3,7 +3,7 @@ import { randomIds } from './prepared.mjs';
 import { SEARCH_PAGE } from './scale-words.mjs';
 import { call, send } from './subjects.mjs';
 
-/** Requests of one kind have slightly different page sizes, because the API coalesces concurrent equal reads. */
+/** Requests of one kind have slightly different page sizes, because the API coalesces concurrent identical reads. */
 const VARIANTS = 8;
 const DEEP_PAGE = 1000;
 

@@ -60,7 +60,7 @@ export async function largeRows(bench) {
   ];
 }
 
-/** Measures how long getById takes beside searches that examine many items and find none. */
+/** Measures how long getById takes alongside searches that examine many items and find none. */
 export async function besideSearchesRow({ launcher, meter, folder, size, words, large }) {
   const [{ id }] = await randomIds(large.db, 1);
   const file = prepare(folder, 'beside', searchQuery('disjoint, less rare', words));

@@ -64,7 +64,7 @@ function byFrequency(terms) {
   return counted.sort((a, b) => b.items.size - a.items.size);
 }
 
-/** Returns the first of the rarer words, and the first of the others, that no item of either database contains both. */
+/** Returns the first pair of a word and a rarer one that no item of either database contains together. */
 async function disjointPair(words, rarer, large) {
   const pairs = rarer.flatMap((rare) => words.map((word) => [word, rare]));
   const apart = pairs.filter(([one, other]) => intersection(one.items, other.items) === 0);

@@ -87,7 +87,7 @@ async function startSubject(databases, name, { prepare, start }) {
   return { name, title: SUBJECTS[name].title, port, pids, itemId, countItems, hasUnindexed: () => hasUnindexed(items) };
 }
 
-/** Looks for the newest first: a scan from the oldest would pass the removed keys of items that were just indexed. */
+/** Looks for the newest first: a scan from the oldest would pass over the removed keys of items just indexed. */
 export async function hasUnindexed(items) {
   const newest = { projection: { _id: 1 }, sort: { createdAt: -1 } };
   return (await items.findOne({ searchVersion: null }, newest)) !== null;

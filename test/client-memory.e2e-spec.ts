@@ -9,7 +9,7 @@ import { openQueue, type OpenQueue } from './support/queue.js';
 import { RawConnection } from './support/raw-connection.js';
 import { freshEnvironment, openDatabase } from './support/service.js';
 
-/** How far attackers may raise the memory of the process: its limit for clients, and garbage not yet collected. */
+/** How far attackers may raise the memory of the process: its limit for clients, and uncollected garbage. */
 const MAX_MORE_MEGABYTES = 250;
 const SAMPLES = 50;
 /** A well-formed id, so that the API queries MongoDB for it. */

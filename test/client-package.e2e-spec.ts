@@ -56,7 +56,7 @@ describe('the client package, installed from its tarball into an empty project',
   let folder: string;
   beforeAll(async () => {
     [service, folder] = await Promise.all([startService(), mkdtemp(join(tmpdir(), 'client-package-'))]);
-    // Packs a copy, because packing builds into the folder, and other tests may read it meanwhile.
+    // Packs a copy, because packing builds into the folder, and other tests may read it at the same time.
     await cp(join(ROOT, 'libs', 'client'), join(folder, 'libs', 'client'), { recursive: true });
     await cp(join(ROOT, 'tsconfig.json'), join(folder, 'tsconfig.json'));
     await symlink(MODULES, join(folder, 'libs', 'node_modules'));

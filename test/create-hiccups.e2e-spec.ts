@@ -170,7 +170,7 @@ describe('a create', () => {
     worker.signal('SIGCONT');
     const { status, body } = await creating;
     expect([status, body.id, body.price]).toEqual([200, queued.id, 2]);
-    // A job that has failed for good is replaced too.
+    // A job that has failed permanently is replaced too.
     const failed = { key: randomUUID(), id: '' };
     worker.signal('SIGSTOP');
     failed.id = (await create({}, { 'Idempotency-Key': failed.key, Prefer: 'respond-async' })).body.id;

@@ -10,7 +10,7 @@ const run = promisify(execFile);
 const ROOT = join(__dirname, '..');
 const NODE_TOOL = (path: string): string => join(ROOT, 'node_modules', ...path.split('/'));
 
-/** Where the examples that are not run here are tested, by their first line, or why they are not. */
+/** Examples that are not run here, by their first line: where they are tested instead, or why they are not. */
 const ELSEWHERE = new Map([
   [
     'npm start                   # installs, builds, starts MongoDB and Redis on 127.0.0.1; Ctrl-C stops everything',

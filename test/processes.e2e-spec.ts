@@ -123,7 +123,7 @@ describe('on a signal to stop', () => {
   });
 });
 
-/** Requests readiness over a keep-alive connection. `code` tells what became of the connection. */
+/** Requests readiness over a keep-alive connection. `code` says what happened to the connection. */
 function getReady(base: string, agent: Agent): Promise<{ status?: number | undefined; code: string }> {
   return new Promise((resolve) => {
     const sent = request(`${base}/health/ready`, { agent }, (response) => {

@@ -1,5 +1,5 @@
-// `node tools/release-notes.mjs v1.2.3`: prints the section of CHANGELOG.md for a release, without its heading. Fails if
-// there is none, or if package.json has another version.
+// `node tools/release-notes.mjs v1.2.3`: prints the section of CHANGELOG.md for a release, without its heading. Fails
+// if there is none, or if package.json has another version.
 import './node-version.mjs';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -41,7 +41,8 @@ export class Steps {
    * @template T
    * @param {string} title what is done
    * @param {(step: {outcome?: string, handOver: () => number | undefined}) => Promise<T> | T} work may set `outcome`,
-   * the text of the final line; `handOver()` lets a child use the terminal: its file descriptor, or undefined in a log
+   * the text of the final line; `handOver()` lets a child use the terminal: it returns the file descriptor, or
+   * undefined in a log
    * @returns {Promise<T>}
    */
   async run(title, work) {

@@ -1,4 +1,4 @@
-// The load generator, a separate process so that its work does not count for a subject: `node generate.mjs SPEC` sends
+// The load generator, a separate process so that its work is not counted for a subject: `node generate.mjs SPEC` sends
 // the requests that SPEC (JSON) describes to 127.0.0.1 and prints a report as JSON.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -12,11 +12,12 @@ import { Tally } from './tally.mjs';
  * @typedef {object} Spec
  * @property {number} port
  * @property {boolean} [keyed] whether creates have an Idempotency-Key
- * @property {number} [waitS] the wait that creates ask for
- * @property {string[]} [expected] statuses besides 200 that are no remark
+ * @property {number} [waitS] the wait that creates request, in seconds
+ * @property {string[]} [expected] statuses besides 200 that need no remark
  * @property {boolean} [isUnknown] whether the brands and conditions of creates do not exist
  * @property {{connections: number, warmUpMs: number, ms: number}} [steady] creates in a closed loop
- * @property {{connections: number, rate?: number, count: number}} [burst] creates in an open loop, all at once without a rate
+ * @property {{connections: number, rate?: number, count: number}} [burst] creates in an open loop, all at once if there
+ *   is no rate
  * @property {{id: string, connections: number, warmUpMs: number, ms: number}} [readLoop] getById in a closed loop
  * @property {{file: string, connections: number, warmUpMs: number, ms: number}} [prepared] requests in a closed loop,
  *   drawn from the operation and inputs in a JSON file: there are too many for a command line

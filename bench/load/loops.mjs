@@ -20,7 +20,7 @@ export async function closedLoop(port, { connections, next, tally }) {
 /**
  * Runs an open loop: requests are due at a steady rate, whether or not the server keeps up, and are sent over any free
  * connection. They are timed from when they were due, so that waiting clients cannot hide a stalled server. The
- * connections are opened beforehand, one by one: of a thousand at once, each may wait a second for a lost SYN.
+ * connections are opened beforehand, one by one: of a thousand opened at once, any may wait a second for a lost SYN.
  * @param {number} port
  * @param {{connections: number, rate: number, count?: number, until?: Promise<unknown>, next: () => Buffer,
  *   tally: import('./tally.mjs').Tally}} options ends after `count` requests, or once `until` has settled
@@ -39,7 +39,7 @@ export async function openLoop(port, { connections, rate, count = Infinity, unti
         sent += 1;
         const early = due - performance.now();
         if (early > 0) await delay(early);
-        // The delay of a late timer is not the server's.
+        // The server is not to blame for a late timer.
         const since = early > 0 ? performance.now() : due;
         await tally.count(since, client.send(next()));
       }

@@ -1,6 +1,6 @@
 /**
  * @typedef {object} Report the responses to a stream of requests
- * @property {Record<string, number>} responses responses by status; `lost` counts requests without one
+ * @property {Record<string, number>} responses number of responses by status; `lost` counts requests without one
  * @property {number} refusedWithoutRetryAfter 503s without Retry-After
  * @property {number} perSecond 200s per second within the measured time
  * @property {{p50: number, p99: number, max: number}} ms durations of the measured responses

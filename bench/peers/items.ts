@@ -164,7 +164,7 @@ export function toItem(record: StoredItem): Item {
   };
 }
 
-/** Tells the benchmark that requests can be sent. */
+/** Tells the benchmark that the peer accepts requests. */
 export function reportReady(): void {
   console.log('ready');
 }

@@ -24,7 +24,7 @@ export function createWith(field: string, json: string): AttackRequest {
   return { operation: 'create', body };
 }
 
-/** Creates whose descriptions make them nearly as large as a body may be, and as large as an item may be. */
+/** Creates with long descriptions: one nearly as large as a body may be, and one nearly as large as an item may be. */
 export const LARGEST = [1_000_000, 60_000].map((length) =>
   createWith('description', JSON.stringify('x '.repeat(length / 2))),
 );

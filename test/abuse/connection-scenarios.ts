@@ -12,7 +12,7 @@ const CONNECTIONS = 5;
 /** A reader without progress is disconnected after 30 s. */
 const CUT_OFF_MS = 45_000;
 
-/** Attacks by the way in which requests are sent and responses are read. */
+/** Attacks through the way in which requests are sent and responses are read. */
 export function connectionScenarios(): Scenario[] {
   return [
     {

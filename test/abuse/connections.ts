@@ -6,7 +6,7 @@ import { once } from 'node:events';
 export async function sendUnread(base: string, requests: string | Buffer): Promise<Socket> {
   const { hostname, port } = new URL(base);
   const socket = connect({ host: hostname, port: Number(port) });
-  // The service may treat such a client as it likes.
+  // The service may disconnect such a client.
   socket.on('error', () => undefined);
   socket.pause();
   await once(socket, 'connect');

@@ -12,7 +12,7 @@ const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 const WAITING = 128;
 const DONE_WITHIN_MS = 60_000;
 
-/** Returns a letter with two combining marks that alternate, which normalization has to sort. */
+/** Returns a letter and two alternating combining marks, which normalization has to sort. */
 function marks(bytes: number): string {
   return `a${'\u0301\u0323'.repeat(bytes / 4)}`;
 }
@@ -43,7 +43,7 @@ const COSTLY: AttackRequest[] = [
   { operation: 'getById', body: `{"id":"x","y":${values('1234567890123456')}}` },
 ];
 
-/** Attacks by the content of single requests. */
+/** Attacks through the content of single requests. */
 export function itemScenarios(): Scenario[] {
   return [
     {

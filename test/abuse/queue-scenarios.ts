@@ -9,13 +9,13 @@ import type { Scenario } from './scenario.js';
 
 const MEGABYTE = 1024 * 1024;
 const REDIS_MEGABYTES = 32;
-/** Creates as large as a body and as an item may be: in total more than that Redis has room for. */
+/** Creates as large as a body and as an item may be. In total, they do not fit into this Redis. */
 const LARGE_CREATES = { bodies: 40, items: 600 };
 const FAILED_JOBS = 10_000;
 const FAILED_JOB_BYTES = 10_000;
 const FAILED_WITHIN_MS = 60_000;
 
-/** Attacks by what stays in the queue. */
+/** Attacks through what stays in the queue. */
 export function queueScenarios(): Scenario[] {
   return [
     {

@@ -1,4 +1,4 @@
-// A well-behaved client in a thread of its own, so that the work of the attacker does not delay its requests.
+// A well-behaved client in its own thread, so that the work of the attacker does not delay its requests.
 // Sends each request when it is due, even if earlier ones have no response yet. Posts its attempts after a message.
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';

@@ -37,7 +37,7 @@ export async function expectUnnoticed(stores: Stores, scenario: Scenario, limits
   }
 }
 
-/** Returns unexpected responses to the attacker, and the problems of the quiet client. */
+/** Returns unexpected responses to the attacker, and what the quiet client noticed. */
 async function problemsOf(target: Target, scenario: Scenario, limits: Limits): Promise<string[]> {
   const quiet = await QuietClient.start(target.client.base);
   await delay(QUIET_BEFORE_MS);

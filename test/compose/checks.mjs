@@ -3,7 +3,7 @@ import { Steps } from '../../tools/steps.mjs';
 /** Thrown after a check that all later ones depend on has failed. The failure itself has been printed. */
 export const REQUIRED_CHECK_FAILED = new Error('a required check failed');
 
-/** Runs, prints and counts the checks of the trial. */
+/** Runs, prints and counts checks. */
 export class Checks {
   passed = 0;
   failed = 0;
@@ -16,7 +16,7 @@ export class Checks {
   }
 
   /**
-   * Runs a check. The trial continues if it fails.
+   * Runs a check. Returns whether it passed.
    * @param {string} title
    * @param {Parameters<Steps['run']>[1]} work
    */

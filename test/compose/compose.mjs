@@ -58,7 +58,7 @@ export class Compose {
   }
 }
 
-/** Uses a separate process group: Ctrl-C in the terminal must reach only the trial, which then removes everything. */
+/** Uses a separate process group: Ctrl-C in the terminal must reach only the test, which then removes everything. */
 function execute([file, ...args], env, interrupted) {
   return new Promise((resolve, reject) => {
     interrupted?.throwIfAborted();

@@ -3,7 +3,7 @@ import { StepError } from '../../tools/steps.mjs';
 
 const POLL_INTERVAL_MS = 500;
 
-/** @throws StepError with the message `message`, unless the condition is true */
+/** @throws StepError with this message, unless the condition is true */
 export function expect(isTrue, message) {
   if (!isTrue) throw new StepError(message);
 }

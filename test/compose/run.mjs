@@ -6,7 +6,7 @@ import { Checks, REQUIRED_CHECK_FAILED } from './checks.mjs';
 import { anyFreePort } from '../../tools/processes/ports.mjs';
 import { StepError } from '../../tools/steps.mjs';
 
-/** A fixed name, so that a trial removes what a killed one has left. */
+/** A fixed name, so that a run removes what a killed run has left behind. */
 const PROJECT = 'item-listing-trial';
 
 const interruption = new AbortController();

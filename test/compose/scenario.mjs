@@ -21,7 +21,7 @@ const CRASH = "process.kill(-1, 'SIGKILL')";
 const PRINT_START_TIME = "console.log(require('node:fs').readFileSync('/proc/1/stat', 'utf8').split(' ')[21])";
 
 /**
- * Takes a deployment from its first build to a restart after `down`, and checks it on the way.
+ * Takes a deployment from its first build to a restart after `down`, and checks it at each stage.
  * @param {import('./checks.mjs').Checks} checks
  * @param {import('./compose.mjs').Compose} compose
  * @param {import('./items.mjs').Items} items

@@ -1,19 +1,19 @@
 import type { Attempt, Load } from './load.js';
 import type { Deployment } from './deployment.js';
 
-/** Everything that must not have happened, with the keys or names that it happened to. */
+/** Everything that must not happen, with the keys or names that it happened to. */
 export interface Anomalies {
   /** A response had an item that is not stored. */
   lost: string[];
   /** More than one item is stored. */
   duplicated: string[];
-  /** Items that no client requested, or whose every request was refused for certain. */
+  /** An item that no client requested, or whose requests were all refused. */
   unrequested: string[];
   /** A `publicId` or a `slug` that two items share. */
   notUnique: string[];
   /** A response differs from another one, or from the stored item. */
   inconsistent: string[];
-  /** Jobs in `failed` whose item is stored. */
+  /** A job is in `failed`, although its item is stored. */
   failedButStored: string[];
 }
 

@@ -11,12 +11,12 @@ const CREATE_WAIT_MS = '4000';
 
 /** pino's level for warnings. */
 const WARN = 40;
-/** A process that is refused something retries slowly, so that its warnings stay few. */
+/** A process whose commands are refused retries slowly, so it logs few warnings. */
 const MAX_WARNINGS = 100;
 
-/** A slot in which processes of the service run one after the other. */
+/** An API or a worker, whose process tests end, restart and replace. */
 export class ServiceInstance {
-  /** Processes that ended by themselves, logged too many warnings, or wrote anything outside their logs. */
+  /** The process ended by itself, logged too many warnings, or wrote anything outside its log. */
   readonly problems: string[] = [];
   private running: ServiceProcess | undefined;
   private latestClient: ApiClient | undefined;
@@ -52,7 +52,7 @@ export class ServiceInstance {
     await this.endAndCheck(running, signal);
   }
 
-  /** Replaces the process as a rolling deploy does: the next one takes over, then this one is told to stop. */
+  /** Replaces the process as a rolling deploy does: starts the next one, then tells the previous one to stop. */
   async replace(): Promise<void> {
     const previous = this.running;
     await this.start();
@@ -105,7 +105,7 @@ export class Deployment {
     await this.stores.restore(this.jobs.redis);
   }
 
-  /** Ends the processes. Returns what was wrong with any of them. */
+  /** Ends the processes, and returns their problems. */
   async endProcesses(): Promise<string[]> {
     await Promise.all(this.instances.map((instance) => instance.end('SIGKILL')));
     return this.instances.flatMap(({ problems }) => problems);

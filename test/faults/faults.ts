@@ -7,7 +7,7 @@ import type { Deployment, ServiceInstance } from './deployment.js';
 /** Something that goes wrong under load. */
 export interface Fault {
   name: string;
-  /** Causes the fault, and starts again the processes that it ends. The stores are healed after it returns. */
+  /** Causes the fault, and restarts the processes that it ends. The stores are restored after it returns. */
   inject: (deployment: Deployment, load: Load) => Promise<void>;
   /** The statuses that clients may get; any if omitted. */
   allowedStatuses?: Attempt['status'][];
@@ -42,7 +42,7 @@ async function restart(instance: ServiceInstance, afterMs: number): Promise<void
   await instance.start();
 }
 
-/** Makes Redis refuse writes for a moment, as a primary does that has lost its replicas. */
+/** Makes Redis refuse writes for a moment, like a primary that has lost its replicas. */
 async function refuseWritesBriefly({ jobs: { redis } }: Deployment): Promise<void> {
   await redis.config('SET', 'min-replicas-to-write', '1');
   await delay(150);
@@ -56,7 +56,7 @@ async function fillRedis({ jobs: { redis }, workers }: Deployment): Promise<void
   await redis.config('SET', 'maxmemory', String(used + 100_000));
   await delay(3000);
   await redis.config('SET', 'maxmemory', '0');
-  // Then it refuses every command that might, while jobs wait and the new workers hold none.
+  // Then it refuses every command that might need more, while jobs wait and the new workers have none.
   await Promise.all(workers.map((worker) => worker.end('SIGKILL')));
   await delay(1000);
   await redis.config('SET', 'maxmemory', String(Math.round(used / 2)));

@@ -22,9 +22,9 @@ const CLIENTS = 16;
 const PAUSE_MS = 20;
 const PAUSE_AFTER_ERROR_MS = 200;
 const GIVE_UP_MS = 20_000;
-/** One key in so many is sent twice at once. */
+/** Every so many keys, one is sent twice at once. */
 const DUPLICATE_EVERY = 8;
-/** One key in so many is sent with `Prefer: respond-async`. */
+/** Every so many keys, one is sent with `Prefer: respond-async`. */
 const RESPOND_ASYNC_EVERY = 5;
 
 /** Clients that create items with keys, one after the other, and record every response. */
@@ -35,14 +35,14 @@ export class Load {
   private keys = 0;
   private turn = 0;
 
-  /** @param apis returns the APIs to which requests go at the moment */
+  /** @param apis returns the APIs that currently receive requests */
   constructor(private readonly apis: () => ApiClient[]) {}
 
   start(): void {
     for (let client = 0; client < CLIENTS; client++) this.clients.push(this.createRepeatedly());
   }
 
-  /** Sends no new creates, and resolves when the pending ones have finished. */
+  /** Stops sending creates, and resolves when the pending ones have finished. */
   async stop(): Promise<void> {
     this.isOver = true;
     await Promise.all(this.clients);
@@ -53,7 +53,7 @@ export class Load {
     return this.attempt(key, { 'Idempotency-Key': key, ...(prefer === undefined ? {} : { Prefer: prefer }) });
   }
 
-  /** Sends one create without a key, and does not wait until its item is stored. */
+  /** Sends one create without a key, and does not wait for its item to be stored. */
   async accept(name: string): Promise<Attempt> {
     return this.attempt(name, { Prefer: 'respond-async' });
   }
@@ -91,7 +91,7 @@ export class Load {
     return failed;
   }
 
-  /** Returns the attempts of each key. */
+  /** Returns all attempts by key. */
   byKey(): Map<string, Attempt[]> {
     const attempts = new Map<string, Attempt[]>();
     for (const attempt of this.attempts) {

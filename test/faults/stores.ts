@@ -8,7 +8,7 @@ import {
   type DatabaseServer,
 } from '../support/database-servers.js';
 
-/** MongoDB and Redis for one test file, which may disrupt them and heal them afterwards. */
+/** MongoDB and Redis for one test file, which may disrupt them and restore them afterwards. */
 export class Stores {
   private constructor(
     readonly mongods: DatabaseServer[],

@@ -12,14 +12,14 @@ const SETTLED_WITHIN_MS = 30_000;
 const REPEATED = 100;
 const NOTHING = { lost: [], duplicated: [], unrequested: [], notUnique: [], inconsistent: [], failedButStored: [] };
 
-/** Figures about a fault that was survived. */
+/** How the service survived a fault. */
 export interface Survival {
   attempts: number;
-  /** From the healing of the stores to the first response to a create that began after it. */
+  /** From when the stores are restored to the first 200 for a create that is sent afterwards. */
   recoveredMs: number;
 }
 
-/** Causes a fault under load, and expects that every promise is kept. Heals the stores afterwards. */
+/** Causes a fault under load, and expects that every promise is kept. Restores the stores afterwards. */
 export async function expectSurvived(stores: Stores, fault: Fault): Promise<Survival> {
   const deployment = await Deployment.start(stores, fault.env);
   try {
@@ -53,7 +53,7 @@ async function expectSurvivedOn(deployment: Deployment, fault: Fault): Promise<S
   }
 }
 
-/** Waits until `count` creates that began after a moment have returned their items. */
+/** Waits until `count` creates that were sent after a given time have returned their items. */
 async function waitForCreates(load: Load, after: number, count: number): Promise<void> {
   await eventually(() => {
     const done = load.attempts.filter(({ at, status }) => status === 200 && at >= after);
@@ -80,7 +80,7 @@ async function expectSettled(deployment: Deployment, load: Load, fault: Fault): 
   await expectNoAnomalies(deployment, load);
   const lost = await acceptedAndLost(load, deployment);
   if (!fault.losesAccepted) expect(describeAttempts(load, lost)).toBe('[]');
-  // Repeats only every second create that was refused for certain: the others must not appear by themselves.
+  // Repeats only every second create that was certainly refused: the others must not appear by themselves.
   const refused = open.filter(([, attempts]) => attempts.every(isRefused)).map(([key]) => key);
   const again = [
     ...refused.filter((_, index) => index % 2 === 0),

@@ -11,7 +11,7 @@ const REQUIREMENTS = join(HERE, 'requirements.txt');
 
 /**
  * Installs schemathesis into its own folder in the cache, isolated from the Python packages of the machine.
- * @param {import('../processes/launcher.mjs').Launcher} launcher
+ * @param {import('../../tools/processes/launcher.mjs').Launcher} launcher
  * @returns {Promise<{command: string[], env: NodeJS.ProcessEnv}>} how to run it
  */
 export async function installSchemathesis(launcher) {

@@ -22,7 +22,7 @@ function choose(steps) {
   if (isWritable(usual)) return usual;
   const fallback = join(tmpdir(), `${NAME}-cache-${process.getuid()}`);
   steps.print(`The cache folder ${usual} is not writable; using ${fallback}`);
-  // Programs in this folder are run, and anyone may have created one of that name: it has to be our own.
+  // Programs in this folder are run, and anyone can create a folder with this name: it has to belong to this user.
   if (isWritable(fallback) && lstatSync(fallback).isDirectory() && lstatSync(fallback).uid === process.getuid())
     return fallback;
   throw new StepError(`Neither ${usual} nor ${fallback} is writable`, {

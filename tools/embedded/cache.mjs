@@ -10,7 +10,7 @@ import { versionOf } from './version-of.mjs';
 const MANIFEST = 'manifest.json';
 
 /**
- * Returns a program from the cache: that of the first source that has been fetched. Throws if there is none, or if its
+ * Returns a program from the cache, from the first source that has been fetched. Throws if there is none, or if its
  * files have changed since.
  * @param {import('../processes/launcher.mjs').Launcher} launcher
  * @param {import('./specs.mjs').Spec} spec
@@ -47,7 +47,7 @@ export async function installIntoCache(launcher, spec, source, step) {
 
 async function putInPlace(launcher, spec, fresh, final) {
   if (await tryRename(fresh, final)) return check(launcher, spec, final);
-  // Another process was faster, and its copy is used, or the existing copy is damaged, and is moved out of the way.
+  // Another process was faster, and its copy is used. Or the existing copy is damaged, and is moved out of the way.
   const theirs = await check(launcher, spec, final).catch(() => undefined);
   if (theirs) return theirs;
   await tryRename(final, join(launcher.temporaryFolder(cacheFolder(launcher.steps)), 'damaged'));

@@ -6,7 +6,7 @@ import { compareVersions } from './version-of.mjs';
 const FILE = 'written-by-version';
 
 /**
- * Throws if a newer release has written the data: an older MongoDB would not start, an older Redis would not see it.
+ * Throws if a newer release wrote the data: an older MongoDB would not start, and an older Redis would not see it.
  * @param {string} dataDir
  * @param {string} title
  * @param {string} version of the program about to be started
@@ -19,7 +19,7 @@ export function requireReadableData(dataDir, title, version) {
   });
 }
 
-/** Records the release that writes the data from now on. Called once it has started. */
+/** Records the release that writes the data from now on. Call it once the release has started. */
 export function recordDataVersion(dataDir, version) {
   writeFileSync(join(dataDir, FILE), `${version}\n`);
 }

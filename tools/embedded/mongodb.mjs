@@ -92,7 +92,7 @@ async function isPrimary(admin) {
   return (await admin.command({ hello: 1 })).isWritablePrimary;
 }
 
-/** mongod logs every connection and setting. Only errors (E), fatal errors (F) and plain text tell why it exited. */
+/** mongod logs every connection and setting. Only errors (E), fatal errors (F) and plain text say why it exited. */
 function isRelevant(line) {
   return !/"s":"[IWD]/.test(line);
 }

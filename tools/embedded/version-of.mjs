@@ -2,7 +2,7 @@ import { StepError } from '../steps.mjs';
 
 /**
  * Runs `--version` and returns the version. Throws if the program is built for another processor, lacks a library or is
- * too old, which would otherwise show only when the database does not start.
+ * too old. Otherwise this would only show when the database fails to start.
  * @param {import('../processes/launcher.mjs').Launcher} launcher
  * @param {import('./specs.mjs').Spec} spec
  * @param {string} path

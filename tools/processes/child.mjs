@@ -7,7 +7,7 @@ const LAST_LINES_MS = 300;
 
 /** A process in its own group: Ctrl-C in the terminal must reach only the launcher, which stops children in order. */
 export class Child {
-  /** The lines of its output for the report if it fails. */
+  /** The lines of its output to report if it fails. */
   kept = [];
   /** All of stdout, if `collect` is set. */
   stdout = '';
@@ -28,7 +28,7 @@ export class Child {
     this.exited = new Promise((resolve) => {
       this.process.once('error', (error) => resolve({ code: null, signal: null, error }));
       this.process.once('exit', (code, signal) => {
-        // Waits for the last lines, which tell why it exited, but not for long: a grandchild may keep the stream open.
+        // Waits for the last lines, which say why it exited, but not for long: a grandchild may keep the stream open.
         this.process.once('close', () => resolve({ code, signal }));
         setTimeout(() => resolve({ code, signal }), LAST_LINES_MS);
       });

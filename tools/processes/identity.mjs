@@ -34,7 +34,7 @@ export function parentOf(pid) {
   return inspect(pid)?.parent;
 }
 
-/** Returns the name of the program that a process runs, cut to 15 characters on Linux. */
+/** Returns the name of the program that a process runs, truncated to 15 characters on Linux. */
 export function programOf(pid) {
   return inspect(pid)?.program;
 }

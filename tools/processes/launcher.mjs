@@ -14,7 +14,7 @@ const FIRST_LINES = 10;
 const SAME_SIGNAL_MS = 500;
 
 /**
- * Runs a tool and exits with its exit code. Everything it has started is stopped when it returns, throws, is asked to
+ * Runs a tool and exits with its exit code. Everything it has started is stopped when it returns, throws, is told to
  * stop (SIGINT, SIGTERM, SIGHUP, or the npm that runs it exits) or is killed.
  * @param {import('../steps.mjs').Steps} steps
  * @param {(launcher: Launcher) => Promise<number | void>} main resolves to the exit code, 0 by default

@@ -4,8 +4,8 @@ const POLL_INTERVAL_MS = 500;
 const SHELLS = new Set(['sh', 'bash', 'dash', 'ash', 'zsh', 'busybox']);
 
 /**
- * Calls back once when the npm that runs this process has exited. Killing npm does not end its script, which only gets
- * another parent. Without npm, nothing is watched: a tool started by hand may outlive its shell.
+ * Calls `callback` once the npm that runs this process has exited. Killing npm does not end its script, which only gets
+ * another parent. Does nothing without npm: a tool started by hand may outlive its shell.
  * @param {() => void} callback
  */
 export function onParentExit(callback) {

@@ -56,7 +56,7 @@ async function reserve(launcher, port) {
 }
 
 /**
- * Whether nothing serves this port on `localhost`. Listening alone would not tell: it can succeed beside a program that
+ * Whether nothing serves this port on `localhost`. Listening alone is no proof: it can succeed beside a program that
  * listens on all addresses or on IPv6 only.
  */
 async function isFree(port) {

@@ -27,7 +27,7 @@ export class ApiModule implements OnApplicationShutdown {
   ) {}
 
   static with(config: ApiConfig, logger: Logger, errors: ErrorFilter): DynamicModule {
-    // All connections to Redis share one line per interval while it is away.
+    // While Redis is unavailable, all connections to it share one log line per interval.
     const report = throttle(logger.warn.bind(logger));
     const providers: Provider[] = [
       { provide: API_CONFIG, useValue: config },

@@ -29,7 +29,7 @@ const ABANDON_AFTER_MS = 7000;
 
 /**
  * Boots the API. Listens once both stores are connected, or after {@link CONNECT_WITHIN_MS}. MongoDB and Redis may be
- * away: the process connects when they are back. `timeouts` is for tests of slow clients.
+ * unavailable: the process connects when they are back. `timeouts` is for tests of slow clients.
  */
 export async function createApp(config: ApiConfig, logger: Logger, timeouts?: ClientTimeouts): Promise<Api> {
   checkMongodbUri(config.mongodbUri);

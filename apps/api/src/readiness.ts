@@ -5,8 +5,8 @@ import { CHECK_TIMEOUT_MS, OK, settledWithin, type Readiness, type ReadinessChec
 const AWAY = 'away: reads are refused';
 
 /**
- * Reports whether the API can take requests. A store that is away does not take it out of rotation: all instances would
- * leave at once, and reads would fail along with creates. The affected requests get a 503 instead.
+ * Reports whether the API can take requests. An unavailable store does not take it out of rotation: all instances
+ * would leave at once, and reads would fail along with creates. The affected requests get a 503 instead.
  */
 export class ApiReadiness implements ReadinessCheck {
   isDraining = false;

@@ -4,7 +4,7 @@ import { DATABASE_STARTS_WITHIN_MS, runCommand, withDatabase } from './command.j
 
 const NON_CONFORMING = 1;
 
-/** Lists items of other services that do not have the form which this service writes. Exits with 1 if there are any. */
+/** Lists the items that are not as this service would have written them. Exits with 1 if there are any. */
 runCommand('usage: check-data', async (print) => {
   await withDatabase(print, DATABASE_STARTS_WITHIN_MS, async (database) => {
     let left = 0;

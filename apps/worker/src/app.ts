@@ -24,8 +24,8 @@ const INDEX_WITHIN_MS = 1000;
 const LOOK_FOR_INDEXES_EVERY_MS = 1000;
 
 /**
- * Boots the worker. MongoDB and Redis may be away: it takes jobs once both are available and the unique indexes, which
- * prevent duplicate items, exist.
+ * Boots the worker. MongoDB and Redis may be unavailable: it takes jobs once both are available and the unique indexes,
+ * which prevent duplicate items, exist.
  */
 export async function createApp(config: WorkerConfig, logger: Logger): Promise<WorkerApp> {
   checkMongodbUri(config.mongodbUri);

@@ -29,7 +29,7 @@ const LOGGER = Symbol('Logger');
 @Module({})
 export class WorkerModule {
   static with(config: WorkerConfig, logger: Logger): DynamicModule {
-    // All connections to Redis share one line per interval while it is away.
+    // While Redis is unavailable, all connections to it share one log line per interval.
     const report = throttle(logger.warn.bind(logger));
     const providers: Provider[] = [
       { provide: Database, useFactory: () => new Database({ uri: config.mongodbUri, ...WRITES }) },

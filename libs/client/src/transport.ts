@@ -12,7 +12,7 @@ interface Reply {
 export interface ClientOptions {
   /** The address of the API, for example `https://api.example.com`. */
   baseUrl: string;
-  /** The most time that a call may take with all its tries, in ms. 30,000 by default. */
+  /** The most time that a call may take, including retries, in ms. 30,000 by default. */
   timeoutMs?: number;
   /** Headers of every request, for example `Authorization`. */
   headers?: HeaderMap;
@@ -30,7 +30,7 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5000;
 
-/** Sends the requests of a client, and repeats those that failed for a while. */
+/** Sends the requests of a client, and repeats those that fail temporarily. */
 export class Transport {
   private readonly base: string;
 

@@ -34,8 +34,8 @@ export interface StoredCreate {
 /** How many expensive lists are read at the same time, so that getById and first pages stay fast. */
 const EXPENSIVE_AT_ONCE = 2;
 /**
- * How many items the other pages that are read at the same time may have together: two of the largest pages. Their items
- * may be large, and the event loop has to receive and serialize them.
+ * The most items of all other pages that are read at the same time: two of the largest pages. Items may be large, and
+ * the event loop has to receive and serialize them.
  */
 const ITEMS_AT_ONCE = 200;
 

@@ -27,7 +27,7 @@ export class MaintenanceRepository {
     for (;;) {
       const found = await items.find(lapsed, { _id: 1 }).sort({ boostExpiresAt: 1 }).limit(BATCH.items).lean();
       const ids = found.map(({ _id }) => _id);
-      // Another service may have extended a boost meanwhile.
+      // Another service may have extended a boost in the meantime.
       const update = { $set: { isBoosted: false, boostScore: 0 } };
       if (ids.length > 0) cleared += (await items.updateMany({ _id: { $in: ids }, ...lapsed }, update)).modifiedCount;
       if (ids.length < BATCH.items) return cleared;
@@ -52,7 +52,7 @@ export class MaintenanceRepository {
 
   /**
    * Stores new search terms. Returns how many of the items are up to date afterwards. An item whose texts have changed
-   * meanwhile is marked as stale again.
+   * in the meantime is marked as stale again.
    */
   async updateSearchFields(
     updates: { item: StaleItem; fields: Pick<ItemRecord, 'searchTerms' | 'searchVersion'> }[],

@@ -12,7 +12,7 @@ export class SearchBackfill {
   /**
    * Updates stale items created before `createdBefore`, at most `limit` of them, in batches. Pauses after each batch
    * for as long as it took, to leave room for creates. If a run is interrupted, the next one continues where it
-   * stopped. An item that changes meanwhile is left for the next run. Returns the number of updated items.
+   * stopped. An item that changes during the run is left for the next run. Returns the number of updated items.
    */
   async run(createdBefore: Date, limit?: number): Promise<number> {
     let updated = 0;

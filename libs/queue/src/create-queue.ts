@@ -66,7 +66,7 @@ export class CreateQueue {
   /** Retries a failed job with its full number of attempts. A job that has not failed counts as queued. */
   async retry(id: string): Promise<EnqueueResult> {
     const job = await this.queue.getJob(id).catch(() => undefined);
-    // The job has completed in the meantime, or Redis is away.
+    // The job has completed in the meantime, or Redis is unavailable.
     if (job === undefined) return 'unknown';
     const enqueued = await toEnqueueResult(job.retry('failed', { resetAttemptsMade: true }));
     if (enqueued === 'queued') return enqueued;

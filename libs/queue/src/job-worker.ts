@@ -37,7 +37,7 @@ const TAKE_AT_ONCE = 64;
 const REFUSED_BY_REDIS = /(?:^| -)(OOM|LOADING|READONLY|NOREPLICAS|MISCONF|MASTERDOWN|CLUSTERDOWN|BUSY)\b/;
 const PAUSE_MS = 300;
 const POLL_EVERY_MS = 50;
-/** Time limit for each step of closing, because Redis may be away. */
+/** Time limit for each step of closing, because Redis may be unavailable. */
 const CLOSE_WITHIN_MS = 500;
 
 /**
@@ -79,7 +79,7 @@ export class JobWorker {
   start(): void {
     void this.worker.startStalledCheckTimer();
     this.renewal = setInterval(() => {
-      // While Redis is away, renewals would pile up.
+      // While Redis is unavailable, renewals would pile up.
       if (this.source.redis.status !== 'ready') return;
       for (const job of this.activeJobs.keys()) job.extendLock(job.token ?? '', LOCK_MS).catch(this.onError);
     }, LOCK_MS / 2);

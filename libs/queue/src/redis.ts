@@ -13,11 +13,11 @@ const retryStrategy = (attempt: number): number => Math.min(50 * attempt, 500);
 /** A connection that waits longer for a reply is destroyed and reopened. */
 const REPLY_TIMEOUT_MS = 1500;
 
-/** Connections that may legitimately wait longer for a reply are checked with PING. How often, and its time limit. */
+/** Interval and time limit of PING, which checks connections that may legitimately wait longer for a reply. */
 const PING_MS = 5000;
 
 const ROLES: Record<RedisRole, RedisOptions> = {
-  // A client waits for the command, so it fails immediately while Redis is away, and soon if Redis does not reply.
+  // A client waits for the command, so it fails at once while Redis is unavailable, and soon if Redis does not reply.
   producer: {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,

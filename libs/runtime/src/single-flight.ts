@@ -2,7 +2,7 @@ import { withDeadline } from './deadline.js';
 
 interface Flight<T> {
   current: Promise<T>;
-  /** The read that starts when this one ends, for callers that have arrived meanwhile, with their latest deadline. */
+  /** The read that starts when this one ends, for callers that arrived in between, with their latest deadline. */
   next?: { result: Promise<T>; deadline: number };
 }
 

@@ -10,7 +10,7 @@ import { FastLane, type NextFunction } from './fast-lane.js';
 import { pathOf, readInput, requestListener, sendNoRoute, type RequestListenerOptions } from './request-listener.js';
 import { createHttpServer, type ClientTimeouts } from './server.js';
 
-/** Counted from the start of closing. Creates have ended by then, so clients that remain do not send or do not read. */
+/** Counted from the start of closing. Creates have ended by then, so clients that remain neither send nor read. */
 const CUT_OFF_MS = 7000;
 const CLOSE_IDLE_EVERY_MS = 500;
 /** Statuses of responses without a body. */

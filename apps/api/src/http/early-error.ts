@@ -20,7 +20,7 @@ export function sendEarlyError(response: ApiResponse, { code, details }: ApiErro
   sendError(response, code, details, endAfterDiscarding);
 }
 
-/** Closes the connection of a response that has been sent in part: its client must not take it for complete. */
+/** Closes the connection of a response that has been sent in part, so that its client does not take it for complete. */
 export function cutOff(response: ApiResponse): void {
   // A response to a request that is still being discarded ends by itself.
   if (!response.writableEnded && response.req.complete) response.destroy();

@@ -7,7 +7,7 @@ import type { CallerAddress } from './caller-address.js';
 import { ApiError } from './api-error.js';
 import { cutOff } from './early-error.js';
 
-/** A store that is away is usually back within seconds. */
+/** A store that is unavailable is usually back within seconds. */
 const AWAY = new ApiError('SERVICE_UNAVAILABLE', { headers: { 'Retry-After': '1' } });
 
 /** Turns anything that handlers throw into an error response. Unexpected errors are logged and sent as a plain 500. */

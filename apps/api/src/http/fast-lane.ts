@@ -17,9 +17,9 @@ const OTHERS = ['use', 'all', 'route', 'param'];
 const PATTERN = /[:*{}()[\]?+!\\]/;
 
 /**
- * An Express application with a fast lane before it. A request for a fixed path goes directly to its handler. If middleware
- * or a route with parameters may take part in it, Express handles the request. Express tries all routes in order, which is
- * slower.
+ * An Express application with a fast lane before it. A request for a fixed path goes directly to its handler. If
+ * middleware or a route with parameters may take part in it, Express handles the request. Express tries all routes in
+ * order, which is slower.
  */
 export class FastLane {
   /** Register routes and middleware here. */
@@ -42,7 +42,7 @@ export class FastLane {
     this.app = this.watch();
   }
 
-  /** Begins to notice registrations. Nest's adapter registers a hook before, which does nothing unless it is set. */
+  /** Starts to notice registrations. The hook that Nest's adapter registers before does nothing unless it is set. */
   startWatching(): void {
     this.isWatching = true;
   }
@@ -76,18 +76,18 @@ export class FastLane {
 
   /** Has Express handle a request. `last` is called if no route or middleware does. */
   handle(request: ApiRequest, response: ApiResponse, last: NextFunction): void {
-    // Express sets prototypes that have the application, or a mounted one.
+    // Express sets prototypes that contain this application, or a mounted one.
     delete request.app;
     delete response.app;
     (this.express as unknown as RequestHandler)(request, response, last);
   }
 
-  /** Adds a handler after all routes. It does not take the lane out of use. */
+  /** Adds a handler after all routes. It does not affect the fast lane. */
   addLast(handler: Register | RequestHandler): void {
     this.express.use(handler as express.RequestHandler);
   }
 
-  /** Runs `register`. Whatever it registers is middleware, even if it uses a method of routes. */
+  /** Runs `register`. Whatever it registers counts as middleware, even if it calls a route method. */
   asMiddleware<T>(register: () => T): T {
     this.isMiddleware = true;
     try {

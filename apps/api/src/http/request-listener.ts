@@ -27,9 +27,9 @@ const REQUEST_ID = /^[\w.:+/=@-]{1,128}$/;
 const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
 /**
- * Returns the listener that takes every request first. It sets the request id and CORS headers, and then calls the handler
- * of a fixed path, or leaves the request to Express. Either way, {@link readInput} reads the body: Express's own parser
- * would read an oversized body to its end, and replace invalid UTF-8.
+ * Returns the listener that receives every request first. It sets the request id and CORS headers, and then calls the
+ * handler of a fixed path, or passes the request to Express. Either way, {@link readInput} reads the body: Express's
+ * own parser would read an oversized body to its end, and replace invalid UTF-8.
  */
 export function requestListener(options: RequestListenerOptions): ApiListener {
   const handle: HandleRequest = (response) => {
@@ -135,8 +135,8 @@ export function readInput(
 }
 
 /**
- * Responds to a request that no handler has taken: 405 (204 to OPTIONS) if the path has handlers of other methods, or else
- * 404.
+ * Responds to a request that no handler has taken: 405 (204 to OPTIONS) if the path has handlers for other methods,
+ * otherwise 404.
  */
 export function sendNoRoute(response: ApiResponse, options: RequestListenerOptions): void {
   const { method = '' } = response.req;

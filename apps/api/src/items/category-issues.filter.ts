@@ -24,7 +24,7 @@ export class CategoryIssuesFilter implements ExceptionFilter<ApiError> {
     this.errors.catch(isUnknown ? ApiError.input([...issues, UNKNOWN_CATEGORY]) : error, host);
   }
 
-  /** Returns false while MongoDB is away: the input is invalid anyway. */
+  /** Returns false while MongoDB is unavailable: the input is invalid anyway. */
   private async isCategoryUnknown(body: unknown): Promise<boolean> {
     const { data } = CategorySchema.safeParse(body);
     const found = data && this.items.findCategoryId(data.categoryId).catch(() => undefined);

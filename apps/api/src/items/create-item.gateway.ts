@@ -29,7 +29,7 @@ export type GatewayOutcome =
   /** The key was used with another request. */
   | { kind: 'conflict' }
   | { kind: 'failed' }
-  /** Nothing was queued, for certain. */
+  /** It is certain that nothing was queued. */
   | { kind: 'refused'; retryAfterS: number }
   /** It may be queued or even stored, but no confirmation came in time. */
   | { kind: 'unknown' };

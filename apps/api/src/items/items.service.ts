@@ -31,7 +31,7 @@ import { CreateItemGateway } from './create-item.gateway.js';
 import { MalformedItems } from './malformed-items.js';
 import type { Preferences } from '../http/prefer.js';
 
-/** All callers are the same one until authentication exists. */
+/** All callers count as one until there is authentication. */
 const ANONYMOUS = 'anonymous';
 
 /** The minimum time that a create gets to be queued, even if its client does not wait. */

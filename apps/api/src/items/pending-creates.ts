@@ -131,12 +131,12 @@ export class PendingCreates {
       for (let start = 0; start < late.length; start += LOOK_UP_BATCH)
         await this.lookUpSome(late.slice(start, start + LOOK_UP_BATCH).filter(({ isSettled }) => !isSettled));
     } catch {
-      // MongoDB is away, and the other batches would wait for it as well. They are looked up next time.
+      // MongoDB is unavailable, and the other batches would wait for it as well. They are looked up next time.
     }
     this.isLookingUp = false;
   }
 
-  /** Asks MongoDB last, because a job that has left the queue has its item there. Asks it even if Redis is away. */
+  /** Asks MongoDB last, because a job that has left the queue has its item there. Asks even if Redis is unavailable. */
   private async lookUpSome(creates: PendingCreate[]): Promise<void> {
     const missing = await this.lookUpQueued(creates).catch(() => []);
     await this.lookUpStored([...new Set(creates.map(({ job }) => job.id))]);

@@ -3,9 +3,9 @@ import type { CategorySlug } from './categories.js';
 import type { Kind } from './goods.js';
 
 /**
- * The texts of one language, a file in `data/languages`. They contain alternatives, separated by `|`, and the slots `{item}` (brand and model, or
- * the noun), `{size}` and `{city}`. A slot is placed where grammar requires no case, gender or number, usually after a
- * colon, so that any noun fits as listed.
+ * The texts of one language, a file in `data/languages`. They contain alternatives, separated by `|`, and the slots
+ * `{item}` (brand and model, or the noun), `{size}` and `{city}`. A slot is placed where grammar requires no case,
+ * gender or number, usually after a colon, so that any noun fits as listed.
  */
 export interface Language {
   /** BCP 47 language tag, for capitalization. */

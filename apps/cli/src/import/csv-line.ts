@@ -12,7 +12,7 @@ const CARRIAGE_RETURN = 'Carriage return in an unquoted cell: lines have to end 
 const DOUBLED_QUOTE = /""/g;
 
 /**
- * Reads one line of CSV (RFC 4180) in linear time. `isOpen` tells whether the line begins inside a quoted cell. Returns
+ * Reads one line of CSV (RFC 4180) in linear time. `isOpen` says whether the line begins inside a quoted cell. Returns
  * a reason if the line is not valid CSV.
  *
  * A quote inside an unquoted cell is text, as in `32" TV`. It is rejected if it may have been meant to open or close a

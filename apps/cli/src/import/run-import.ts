@@ -23,7 +23,7 @@ export interface ImportOptions {
 /**
  * Loads all lines, in batches. After `stop` is aborted, finishes the batches that have started.
  *
- * @throws CommandError if MongoDB stays away. What has been stored by then stays stored.
+ * @throws CommandError if MongoDB stays unavailable. What has been stored by then stays stored.
  */
 export async function runImport(
   lines: AsyncIterable<SourceLine | RejectedLine>,
@@ -106,7 +106,7 @@ class TaskPool {
   }
 }
 
-/** Retries while MongoDB is away. Ids are the same each time, so that nothing is stored twice. */
+/** Retries while MongoDB is unavailable. Ids are the same each time, so that nothing is stored twice. */
 async function retryWhileAway<T>(attempt: () => Promise<T>): Promise<T> {
   const end = performance.now() + AWAY_FOR_MS;
   for (;;) {

@@ -11,7 +11,7 @@ const STUCK_AFTER_MS = 5000;
 /** After this time only a new process helps. */
 const DEAD_AFTER_MS = 30_000;
 
-/** Takes create jobs from the queue while both stores work. Returns them to the queue while MongoDB is away. */
+/** Takes create jobs from the queue while both stores work. Returns them to the queue while MongoDB is unavailable. */
 export class CreateItemConsumer {
   private readonly worker: JobWorker;
   private doneAt = performance.now();

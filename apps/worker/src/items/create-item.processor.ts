@@ -37,7 +37,7 @@ export class CreateItemProcessor {
     return jobs.map((job) => outcomes.get(job));
   }
 
-  /** Replies to the waiting API that the job has failed for good. */
+  /** Replies to the waiting API that the job has failed permanently. */
   async giveUp(job: Job, reason: string): Promise<void> {
     const { requestId, replyTo } = CreateJobSchema.pick({ requestId: true, replyTo: true })
       .partial()

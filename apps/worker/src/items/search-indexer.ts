@@ -50,7 +50,7 @@ export class SearchIndexer {
     });
   }
 
-  /** Indexes the remaining items at once. What takes longer than `withinMs` is left to the maintenance. */
+  /** Indexes the remaining items at once. What takes longer than `withinMs` is left to maintenance. */
   async stop(withinMs: number): Promise<void> {
     this.isStopping = true;
     await settledWithin(withinMs, Promise.resolve(this.running));
@@ -61,7 +61,7 @@ export class SearchIndexer {
     while (this.due.length > 0) {
       while (!this.mayIndex(performance.now())) await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
       const batch = this.due.splice(0, BATCH).map(({ id }) => id);
-      // Failures are left to the maintenance.
+      // Failures are left to maintenance.
       if (batch.length > 0) await this.search.runFor(batch).catch(() => undefined);
       this.indexedAt = performance.now();
     }

@@ -48,7 +48,7 @@ export class FavouritesReader {
       const positions = await this.findPositions(userId, after, count, deadline);
       // Items before the page are only counted.
       const options = found.size + count <= skip ? RAW_IDS : RAW_ITEMS;
-      // A favourite whose position changes meanwhile may be read twice.
+      // A favourite whose position changes during the read may be read twice.
       for (const favourite of await this.findItems(positions, filter, options, deadline))
         found.set(idOf(favourite.item), favourite);
       after = positions.at(-1);

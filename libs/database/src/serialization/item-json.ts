@@ -127,7 +127,10 @@ function writeItem(writer: JsonWriter, item: RawItem, view: ItemView): void {
   }
 }
 
-/** @throws {@link UnexpectedBson} if a field is missing, has a type that the service does not write, or a boost has lapsed */
+/**
+ * @throws {@link UnexpectedBson} if a field is missing or has a type that the service does not write, or if a boost has
+ * lapsed
+ */
 function writePlainItem(writer: JsonWriter, source: Buffer, { now, siteUrl }: ItemView): void {
   const seen = new Uint8Array(FIELDS.length);
   let expected = 0;
