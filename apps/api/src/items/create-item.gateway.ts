@@ -101,8 +101,7 @@ export class CreateItemGateway {
     try {
       if (earlier.kind === 'unreadable') await this.queue.replaceData(earlier.existing, pending.job);
       const waitMs = options.respondAsync ? undefined : Math.max(0, options.deadline - performance.now());
-      const retryAfterS =
-        existing === undefined ? await this.queue.backlog.admit(options.size.bytes, waitMs) : undefined;
+      const retryAfterS = existing ? undefined : await this.queue.backlog.admit(options.size.bytes, waitMs);
       if (retryAfterS !== undefined) return { kind: 'refused', retryAfterS };
     } catch {
       // Redis did not respond, and nothing has been queued yet.
