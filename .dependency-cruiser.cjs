@@ -1,15 +1,15 @@
-/** Who may import whom. A library's index.ts is its only door; processes meet only through libs. */
+/** Which module may import which. Libs are imported only through their index.ts. Apps share code only through libs. */
 const lib = (name) => `^libs/${name}/src/`;
 const only = (name, allowed) => ({
   name: `${name}-imports`,
-  comment: `${name} may import of our libs only: ${allowed.join(', ') || 'none'}`,
+  comment: `of our libs, ${name} may import only: ${allowed.join(', ') || 'none'}`,
   severity: 'error',
   from: { path: lib(name) },
   to: { path: '^libs/', pathNot: [name, ...allowed].map(lib) },
 });
 const packageOnlyIn = (name, paths) => ({
   name: `only-there-${name}`,
-  comment: `${name} is wrapped once`,
+  comment: `${name} is wrapped in one place`,
   severity: 'error',
   from: { path: '^(apps|libs)/', pathNot: [...paths, '\\.(int-)?spec\\.ts$'] },
   to: { path: `^node_modules/${name}/` },
@@ -33,7 +33,7 @@ module.exports = {
     only('items', ['contracts', 'database', 'runtime']),
     {
       name: 'contracts-are-pure',
-      comment: 'contracts: zod and nothing else, but what exports the contract for oRPC clients',
+      comment: 'contracts imports only zod, except for the file that exports the contract for oRPC clients',
       severity: 'error',
       from: { path: lib('contracts'), pathNot: '\\.spec\\.ts$' },
       to: { path: '.', pathNot: [lib('contracts'), '^node_modules/(zod|@orpc/contract)/'] },
@@ -41,7 +41,7 @@ module.exports = {
     packageOnlyIn('@orpc/contract', ['^libs/contracts/src/orpc-contract\\.mts$']),
     {
       name: 'processes-do-without-orpc',
-      comment: 'the contract is for clients; its package is there in development only',
+      comment: 'the contract is for clients; its package is a development dependency',
       severity: 'error',
       from: { path: '^(apps|libs)/' },
       to: { path: '^libs/contracts/src/orpc-contract\\.mts$' },

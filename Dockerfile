@@ -1,11 +1,11 @@
-# Three targets that share all their layers: `api`, `worker`, and `cli` for the one-shots (setup, demo catalogue).
+# Three targets that share all their layers: `api`, `worker`, and `cli` for one-shot commands (setup, demo catalogue).
 #   docker build --target worker -t item-listing-worker .
-# Where Docker Hub is not reached: --build-arg NODE_IMAGE=registry.example.com/node:24-bookworm-slim
+# If Docker Hub is not reachable: --build-arg NODE_IMAGE=registry.example.com/node:24-bookworm-slim
 ARG NODE_IMAGE=node:24-bookworm-slim
 
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
-# Before the sources: a change of code does not install everything again.
+# Before the sources, so that a code change does not reinstall everything.
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY nest-cli.json tsconfig.json tsconfig.build.json ./
@@ -24,13 +24,13 @@ WORKDIR /app
 COPY --from=production-dependencies /app/package.json ./
 COPY --from=production-dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
-# Everything above belongs to root: the process can read itself and change nothing.
+# Everything above belongs to root: the process can read its files and change nothing.
 USER node
-# Exec form, here and below: a shell in between would swallow the SIGTERM that the processes stop in order on.
+# Exec form, here and below: a shell would swallow SIGTERM, and the processes could not stop gracefully.
 CMD ["node", "dist/apps/cli/src/setup.js"]
 
-# Ready, not live, in both checks below: a container is healthy when it does its work. A database that goes away leaves
-# the API ready, which then answers with 503s, and makes workers unhealthy; where that restarts them nothing is lost.
+# Both checks below test readiness, not liveness: a container is healthy when it does its work. If a database goes away,
+# the API stays ready and returns 503s, and workers become unhealthy. If that restarts them, nothing is lost.
 FROM cli AS worker
 EXPOSE 3001
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \

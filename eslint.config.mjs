@@ -10,7 +10,7 @@ const TESTS = [
   '**/*.abuse-spec.ts',
 ];
 
-/** What BullMQ, ioredis and Node.js keep to themselves: an upgrade may change it without a word. */
+/** Internals of BullMQ, ioredis and Node.js, which an upgrade may change without notice. */
 const PRIVATE = [
   {
     selector: 'ClassDeclaration[superClass.name=/^(Worker|Queue|QueueBase|Job|Redis|Cluster)$/]',
@@ -35,9 +35,9 @@ export default tseslint.config(
       '@typescript-eslint/explicit-module-boundary-types': 'error',
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
       'no-duplicate-imports': 'error',
-      // Mongoose's schema definitions are object literals where its types name a class.
+      // Mongoose's schema definitions are object literals, but its types name a class.
       '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
-      // A Nest module is a class with nothing but its decorator, or a factory of its wiring.
+      // A Nest module is a class with only its decorator, or with a factory for its wiring.
       '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
     },
   },

@@ -3,7 +3,7 @@ const project = (displayName, testMatch, more = {}) => ({
   testMatch,
   testEnvironment: 'node',
   transform: { '^.+\\.m?ts$': '@swc/jest' },
-  // What uses packages that are ES modules only is one itself.
+  // A test that uses an ESM-only package is itself an ES module.
   extensionsToTreatAsEsm: ['.mts'],
   moduleFileExtensions: ['js', 'mjs', 'cjs', 'ts', 'mts', 'json', 'node'],
   moduleNameMapper: {
@@ -16,7 +16,7 @@ const project = (displayName, testMatch, more = {}) => ({
 });
 
 export default {
-  // Tests wait for databases and timers more than they compute: one less than the cores, jest's default, leaves them idle.
+  // Tests mostly wait for databases and timers. Jest's default, one worker less than the cores, would leave cores idle.
   maxWorkers: 2,
   projects: [
     project('unit', ['<rootDir>/{apps,libs}/**/*.spec.ts'], {
