@@ -97,7 +97,9 @@ describe('ItemListingClient', () => {
 
   it('does not let a last 503 hide that an earlier try may have created the item', async () => {
     const later = json({ code: 'SERVICE_UNAVAILABLE', message: 'Try again' }, 503, { 'Retry-After': '30' });
-    await expect(itemsOf([busy(504), later], { timeoutMs: 1000 }).create(NEW_ITEM)).rejects.toMatchObject({ status: 504 });
+    await expect(itemsOf([busy(504), later], { timeoutMs: 1000 }).create(NEW_ITEM)).rejects.toMatchObject({
+      status: 504,
+    });
     expect(requests).toHaveLength(2);
   });
 
