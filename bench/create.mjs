@@ -1,6 +1,4 @@
-import { existsSync } from 'node:fs';
 import { loadavg } from 'node:os';
-import { join, resolve } from 'node:path';
 import { StepError } from '../tools/steps.mjs';
 import { GROUPS, TREE_GROUPS } from './create-groups.mjs';
 import { Databases } from './databases.mjs';
@@ -33,13 +31,13 @@ export const QUICK = {
 /**
  * Compares creating through the queue with what a team would write instead, or with another checkout of the service.
  * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
- * @param {{quick: boolean, only: string[], keyed: boolean, rounds?: string, against?: string}} options
+ * @param {{quick: boolean, only: string[], keyed: boolean, rounds?: number, against?: string}} options
  * @returns {Promise<import('./report.mjs').Result>}
  */
-export async function runBenchmark(launcher, { quick, only, keyed, rounds, against: folder }) {
-  const against = folder && resolve(folder);
+export async function runBenchmark(launcher, { quick, only, keyed, rounds, against }) {
   const groups = chosenGroups(only, against);
-  const size = sizeOf(quick, rounds);
+  const defaults = quick ? QUICK : FULL;
+  const size = { ...defaults, rounds: rounds ?? defaults.rounds };
   const [loadBefore] = loadavg();
   const databases = await Databases.start(launcher);
   const versions = await databases.versions();
@@ -67,22 +65,12 @@ export async function runBenchmark(launcher, { quick, only, keyed, rounds, again
 }
 
 function chosenGroups(only, against) {
-  if (against !== undefined && !existsSync(join(against, 'dist', 'apps', 'api', 'src', 'main.js'))) {
-    throw new StepError(`${against} is not a built checkout`, { hint: 'run `npm run build` there' });
-  }
   const groups = { ...GROUPS, ...(against === undefined ? {} : TREE_GROUPS) };
   const names = only.length > 0 ? only : Object.keys(groups);
   const unknown = names.find((name) => !Object.hasOwn(groups, name));
   if (Object.hasOwn(TREE_GROUPS, unknown ?? '')) throw new StepError(`${unknown} needs --against DIR`);
   if (unknown) throw new StepError(`No row is called ${unknown}; available: ${Object.keys(groups).join(', ')}`);
   return Object.fromEntries(names.map((name) => [name, groups[name]]));
-}
-
-function sizeOf(quick, rounds) {
-  const size = quick ? QUICK : FULL;
-  if (rounds === undefined) return size;
-  if (!/^[1-9]\d?$/.test(rounds)) throw new StepError('--rounds must be a whole number from 1 to 99');
-  return { ...size, rounds: Number(rounds) };
 }
 
 /** Runs each subject before it is measured, until V8 has compiled its code and its caches are filled. */

@@ -1,6 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert';
 import { loadavg } from 'node:os';
-import { resolve } from 'node:path';
 import { LOCAL, ROOT } from '../tools/checkout/root.mjs';
 import { anyFreePort } from '../tools/processes/ports.mjs';
 import { startService } from '../tools/start/services.mjs';
@@ -28,17 +27,17 @@ const TITLES = {
 /**
  * Compares reading with what a team would write instead, all on the same items of one database.
  * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
- * @param {{quick: boolean, only: string[], data?: string, rounds?: string, against?: string}} options
+ * @param {{quick: boolean, only: string[], data?: string, rounds?: number, against?: string}} options
  * @returns {Promise<import('./report.mjs').Result>}
  */
 export async function runBenchmark(launcher, { quick, only, data, rounds, against: otherTree }) {
   const [loadBefore] = loadavg();
   const defaults = quick ? QUICK : FULL;
-  const size = { ...defaults, rounds: Number(rounds ?? defaults.rounds) };
+  const size = { ...defaults, rounds: rounds ?? defaults.rounds };
   const databases = await Databases.start(launcher, { data });
   const versions = await databases.versions();
   const { name: database } = await loadCatalogue(launcher, databases, size.items);
-  const subjects = await startSubjects(launcher, databases, database, otherTree && resolve(otherTree));
+  const subjects = await startSubjects(launcher, databases, database, otherTree);
   const isSelected = ({ figure }) => only.length === 0 || only.some((part) => figure.includes(part));
   const groups = (await readGroups(databases.db(database), size.ids)).filter(isSelected);
   for (const group of groups) await requireSameItems(subjects, group);

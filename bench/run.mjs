@@ -13,6 +13,8 @@
 //   --data DIR    read and scale: keeps MongoDB's data in this folder. The next run reuses what this one has loaded;
 //                 loading a million items takes most of the time of scale
 import '../tools/node-version.mjs';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildIfNeeded } from '../tools/checkout/build.mjs';
 import { installIfNeeded } from '../tools/checkout/install.mjs';
@@ -20,7 +22,14 @@ import { launch } from '../tools/processes/launcher.mjs';
 import { Steps, StepError } from '../tools/steps.mjs';
 
 const INTERRUPTED = 130;
-const BENCHMARKS = ['create', 'http', 'read', 'scale', 'soak'];
+/** The options of each benchmark. */
+const OPTIONS = {
+  create: ['quick', 'only', 'keyed', 'rounds', 'against', 'write'],
+  http: ['quick', 'write'],
+  read: ['quick', 'only', 'rounds', 'against', 'data', 'write'],
+  scale: ['quick', 'data', 'write'],
+  soak: ['quick', 'write'],
+};
 
 await launch(
   new Steps(process.stderr),
@@ -42,23 +51,43 @@ await launch(
 );
 
 function readArguments() {
+  const { positionals, values } = parse();
+  const [name] = positionals;
+  if (positionals.length !== 1 || !Object.hasOwn(OPTIONS, name)) {
+    const names = Object.keys(OPTIONS).join(', ');
+    throw new StepError(`Which benchmark? Available: ${names}`, { hint: 'npm run bench -- create' });
+  }
+  const other = Object.keys(values).find((option) => !OPTIONS[name].includes(option));
+  if (other !== undefined) throw new StepError(`${name} has no option --${other}`);
+  const { rounds, against } = values;
+  if (rounds !== undefined && !/^[1-9]\d?$/.test(rounds)) {
+    throw new StepError('--rounds must be a whole number from 1 to 99');
+  }
+  if (against !== undefined && !existsSync(join(against, 'dist', 'apps', 'api', 'src', 'main.js'))) {
+    throw new StepError(`${against} is not a built checkout`, { hint: 'run `npm run build` there' });
+  }
+  const options = { quick: false, only: [], keyed: false, write: false, ...values };
+  return {
+    name,
+    options: { ...options, rounds: rounds && Number(rounds), against: against && resolve(against) },
+  };
+}
+
+function parse() {
   try {
-    const { positionals, values } = parseArgs({
+    return parseArgs({
       allowPositionals: true,
       options: {
-        quick: { type: 'boolean', default: false },
-        only: { type: 'string', multiple: true, default: [] },
-        keyed: { type: 'boolean', default: false },
+        quick: { type: 'boolean' },
+        only: { type: 'string', multiple: true },
+        keyed: { type: 'boolean' },
         rounds: { type: 'string' },
         against: { type: 'string' },
         data: { type: 'string' },
-        write: { type: 'boolean', default: false },
+        write: { type: 'boolean' },
       },
     });
-    const [name] = positionals;
-    if (positionals.length === 1 && BENCHMARKS.includes(name)) return { name, options: values };
   } catch (error) {
     throw new StepError(error.message);
   }
-  throw new StepError(`Which benchmark? Available: ${BENCHMARKS.join(', ')}`, { hint: 'npm run bench -- create' });
 }

@@ -27,8 +27,7 @@ export async function expectSurvived(stores: Stores, fault: Fault): Promise<Surv
     expect(await deployment.endProcesses()).toEqual([]);
     return survival;
   } finally {
-    await deployment.restore();
-    await deployment.end();
+    await deployment.restore().finally(() => deployment.end());
   }
 }
 
