@@ -26,11 +26,9 @@ export class ApiError extends Error {
   static async from(response: Response): Promise<ApiError> {
     const { status, statusText } = response;
     const body = (await response.json().catch(() => undefined)) as Partial<ApiError> | undefined;
-    return new ApiError(
-      status,
-      body?.code ?? 'UNKNOWN',
-      body?.message ?? `${String(status)} ${statusText}`,
-      body?.data,
-    );
+    const retryAfter = response.headers.get('Retry-After') ?? '';
+    const retryAfterMs = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : undefined;
+    const message = body?.message ?? `${String(status)} ${statusText}`;
+    return new ApiError(status, body?.code ?? 'UNKNOWN', message, body?.data, retryAfterMs);
   }
 }

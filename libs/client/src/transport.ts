@@ -8,6 +8,8 @@ interface Reply {
   headers: Headers;
 }
 
+type Attempt = { reply: Reply; error?: undefined } | { reply?: undefined; error: Error };
+
 /** How a client reaches the service. */
 export interface ClientOptions {
   /** The address of the API, for example `https://api.example.com`. */
@@ -55,13 +57,13 @@ export class Transport {
     const init = this.requestOf(input, headers, stop);
     let unresolved: Error | undefined;
     for (let tries = 1; ; tries++) {
-      const reply = await this.attempt(operation, init);
-      if (!(reply instanceof Error)) return reply;
+      const { reply, error } = await this.attempt(operation, init);
+      if (reply !== undefined) return reply;
       stop.throwIfAborted();
-      if (!mayBeOpen(reply) && !isRefusal(reply)) throw reply;
-      if (mayBeOpen(reply)) unresolved = reply;
-      const pauseMs = pauseAfter(reply, tries);
-      if (performance.now() + pauseMs >= deadline) throw unresolved ?? reply;
+      if (!mayBeOpen(error) && !isRefusal(error)) throw error;
+      if (mayBeOpen(error)) unresolved = error;
+      const pauseMs = pauseAfter(error, tries);
+      if (performance.now() + pauseMs >= deadline) throw unresolved ?? error;
       await pause(pauseMs, stop);
     }
   }
@@ -71,21 +73,22 @@ export class Transport {
     return { method: 'POST', headers: all, body: JSON.stringify(input), signal };
   }
 
-  private async attempt(operation: string, init: RequestInit): Promise<Reply | Error> {
+  private async attempt(operation: string, init: RequestInit): Promise<Attempt> {
     const { fetch = globalThis.fetch } = this.options;
     try {
       const response = await fetch(`${this.base}/api/orpc/items/${operation}`, init);
-      if (!response.ok) return await ApiError.from(response);
-      return { body: await response.json(), headers: response.headers };
+      if (!response.ok) return { error: await ApiError.from(response) };
+      return { reply: { body: await response.json(), headers: response.headers } };
     } catch (error) {
-      return error as Error;
+      return { error: error as Error };
     }
   }
 }
 
 /** Returns whether the request may have succeeded: a 504, or a connection that failed, for which fetch throws a TypeError. */
 function mayBeOpen(error: Error): boolean {
-  return error instanceof TypeError || (error instanceof ApiError && error.status === 504);
+  // By its name, because the error may come from another realm, for example in a test.
+  return error.name === 'TypeError' || (error instanceof ApiError && error.status === 504);
 }
 
 /** Returns whether the service has refused the request for now. */
