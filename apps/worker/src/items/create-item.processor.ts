@@ -24,11 +24,9 @@ export class CreateItemProcessor {
   ) {}
 
   /**
-   * Stores the items of the jobs together. Processing a job twice stores one item.
-   *
-   * @returns in job order, undefined for a job that is done, or its error: UnrecoverableError if its data is not a
-   * create job, UnknownVersionError if it has another version, or an error for which `isDatabaseUnavailable` returns
-   * true if it is unknown whether its item is stored
+   * Stores the items of the jobs together. Processing a job twice stores one item. Returns, in job order, undefined for
+   * a job that is done, or its error: UnrecoverableError if its data is not a create job, UnknownVersionError, or one for
+   * which `isDatabaseUnavailable` returns true if it is unknown whether its item is stored.
    */
   async process(jobs: readonly Job[]): Promise<(Error | undefined)[]> {
     const suspects = jobs.filter(isSuspect);
@@ -96,9 +94,7 @@ export class CreateItemProcessor {
       const outcome = outcomes.get(id);
       if (outcome === undefined || outcome instanceof Error) continue;
       const reply: CreateReply = { id, outcome: { kind: 'created', ...outcome } };
-      const sameInstance = replies.get(replyTo);
-      if (sameInstance === undefined) replies.set(replyTo, [reply]);
-      else sameInstance.push(reply);
+      replies.set(replyTo, [...(replies.get(replyTo) ?? []), reply]);
       this.logger.info({ requestId, id, publicId: outcome.item.publicId }, 'item stored');
     }
     // Not awaited: if a reply is lost, the API finds the item in MongoDB.

@@ -45,9 +45,7 @@ export class SearchIndexer {
   add(ids: readonly string[]): void {
     const since = performance.now();
     this.due.push(...ids.map((id) => ({ id, since })));
-    this.running ??= this.run().finally(() => {
-      this.running = undefined;
-    });
+    this.running ??= this.run().finally(() => (this.running = undefined));
   }
 
   /** Indexes the remaining items at once. What takes longer than `withinMs` is left to maintenance. */

@@ -18,9 +18,8 @@ const CLOSE_WITHIN_MS = 1000;
  * finds nothing to do.
  */
 export class MaintenanceScheduler {
-  private resolveStopped: (value: true) => void = () => undefined;
-  private readonly stopped = new Promise<true>((resolve) => (this.resolveStopped = resolve));
-  private readonly tasks: Promise<void>[] = [];
+  private readonly timers: NodeJS.Timeout[] = [];
+  private readonly running = new Map<() => Promise<void>, Promise<unknown>>();
 
   constructor(
     private readonly items: MaintenanceRepository,
@@ -29,22 +28,29 @@ export class MaintenanceScheduler {
   ) {}
 
   start(): void {
-    this.tasks.push(this.repeat(BOOSTS_EVERY_MS, () => this.clearLapsedBoosts()));
-    this.tasks.push(this.repeat(SEARCH_EVERY_MS, () => this.deriveSearchTerms()));
+    this.repeat(BOOSTS_EVERY_MS, () => this.clearLapsedBoosts());
+    this.repeat(SEARCH_EVERY_MS, () => this.deriveSearchTerms());
   }
 
   async stop(): Promise<void> {
-    this.resolveStopped(true);
-    await settledWithin(CLOSE_WITHIN_MS, Promise.all(this.tasks));
+    for (const timer of this.timers) clearInterval(timer);
+    await settledWithin(CLOSE_WITHIN_MS, Promise.all(this.running.values()));
   }
 
-  /** Runs a task at once, and again some time after each run. */
-  private async repeat(afterMs: number, task: () => Promise<void>): Promise<void> {
-    do {
-      await task().catch((error: unknown) => {
+  /** Runs a task at once and at each interval, unless its previous run has not ended. */
+  private repeat(everyMs: number, task: () => Promise<void>): void {
+    const run = (): void => {
+      if (this.running.has(task)) return;
+      const ended = task().catch((error: unknown) => {
         this.logger.warn({ reason: (error as Error).name }, 'maintenance failed, the next run is due soon');
       });
-    } while ((await settledWithin(afterMs, this.stopped)) === undefined);
+      this.running.set(
+        task,
+        ended.finally(() => this.running.delete(task)),
+      );
+    };
+    this.timers.push(setInterval(run, everyMs));
+    run();
   }
 
   private async clearLapsedBoosts(): Promise<void> {
