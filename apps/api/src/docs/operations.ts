@@ -64,8 +64,8 @@ export const create = {
   tags: ['items'],
   summary: 'Create an item',
   description:
-    'Returns the item once it is stored durably. Every refusal is decided before anything is queued, except the 422 of two bodies that race for one key. Without an Idempotency-Key, one ' +
-    'request creates at most one item, and the same request again creates another.',
+    'Returns the item once it is stored durably. Every refusal is decided before anything is queued, except the 422 of two bodies that ' +
+    'race for one key. Without an Idempotency-Key, one request creates at most one item, and the same request again creates another.',
   parameters: parameters('IdempotencyKey', 'Prefer', 'RequestId'),
   requestBody: {
     required: true,

@@ -94,7 +94,9 @@ export class CreateItemProcessor {
       const outcome = outcomes.get(id);
       if (outcome === undefined || outcome instanceof Error) continue;
       const reply: CreateReply = { id, outcome: { kind: 'created', ...outcome } };
-      replies.set(replyTo, [...(replies.get(replyTo) ?? []), reply]);
+      const sameInstance = replies.get(replyTo);
+      if (sameInstance === undefined) replies.set(replyTo, [reply]);
+      else sameInstance.push(reply);
       this.logger.info({ requestId, id, publicId: outcome.item.publicId }, 'item stored');
     }
     // Not awaited: if a reply is lost, the API finds the item in MongoDB.

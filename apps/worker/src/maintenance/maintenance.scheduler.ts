@@ -18,8 +18,8 @@ const CLOSE_WITHIN_MS = 1000;
  * finds nothing to do.
  */
 export class MaintenanceScheduler {
-  private readonly timers: NodeJS.Timeout[] = [];
-  private readonly running = new Map<() => Promise<void>, Promise<unknown>>();
+  private isStopping = false;
+  private readonly lastRuns = new Map<() => Promise<void>, Promise<void>>();
 
   constructor(
     private readonly items: MaintenanceRepository,
@@ -28,29 +28,24 @@ export class MaintenanceScheduler {
   ) {}
 
   start(): void {
-    this.repeat(BOOSTS_EVERY_MS, () => this.clearLapsedBoosts());
-    this.repeat(SEARCH_EVERY_MS, () => this.deriveSearchTerms());
+    void this.repeat(BOOSTS_EVERY_MS, () => this.clearLapsedBoosts());
+    void this.repeat(SEARCH_EVERY_MS, () => this.deriveSearchTerms());
   }
 
   async stop(): Promise<void> {
-    for (const timer of this.timers) clearInterval(timer);
-    await settledWithin(CLOSE_WITHIN_MS, Promise.all(this.running.values()));
+    this.isStopping = true;
+    await settledWithin(CLOSE_WITHIN_MS, Promise.all(this.lastRuns.values()));
   }
 
-  /** Runs a task at once and at each interval, unless its previous run has not ended. */
-  private repeat(everyMs: number, task: () => Promise<void>): void {
-    const run = (): void => {
-      if (this.running.has(task)) return;
-      const ended = task().catch((error: unknown) => {
-        this.logger.warn({ reason: (error as Error).name }, 'maintenance failed, the next run is due soon');
-      });
-      this.running.set(
-        task,
-        ended.finally(() => this.running.delete(task)),
-      );
-    };
-    this.timers.push(setInterval(run, everyMs));
-    run();
+  /** Runs a task at once, and again some time after each run. */
+  private async repeat(afterMs: number, task: () => Promise<void>): Promise<void> {
+    if (this.isStopping) return;
+    const run = task().catch((error: unknown) => {
+      this.logger.warn({ reason: (error as Error).name }, 'maintenance failed, the next run is due soon');
+    });
+    this.lastRuns.set(task, run);
+    await run;
+    setTimeout(() => void this.repeat(afterMs, task), afterMs).unref();
   }
 
   private async clearLapsedBoosts(): Promise<void> {
