@@ -108,10 +108,22 @@ describe('a create', () => {
     });
   });
 
+  it('is refused when its own wait is over while MongoDB does not respond, and is not queued', async () => {
+    worker.signal('SIGSTOP');
+    await mongod.pause();
+    const since = performance.now();
+    const response = await create<ErrorBody>({ categoryId: 'bikes' }, { Prefer: 'wait=1' });
+    const waitedMs = performance.now() - since;
+    expectError(response, 503, 'SERVICE_UNAVAILABLE');
+    expect(waitedMs).toBeLessThan(1500);
+    expect(await jobs.queue.getWaitingCount()).toBe(0);
+  });
+
   it('replaces an unreadable or failed job with the same key', async () => {
     await expectReplaced('{"version":1,');
     await expectReplaced(JSON.stringify({ id: 1 }));
     await expectReplaced('null');
+    await expectReplaced('{"version":1,"requestHash":"x"}');
   });
 
   it('succeeds after a stall of the only worker that is shorter than its wait', async () => {
@@ -174,7 +186,7 @@ describe('a create', () => {
     const failed = { key: randomUUID(), id: '' };
     worker.signal('SIGSTOP');
     failed.id = (await create({}, { 'Idempotency-Key': failed.key, Prefer: 'respond-async' })).body.id;
-    await jobs.redis.hset(jobs.queue.toKey(failed.id), 'data', '{}');
+    await jobs.redis.hset(jobs.queue.toKey(failed.id), 'data', JSON.stringify({ version: 1, requestHash: 'x' }));
     worker.signal('SIGCONT');
     await eventually(async () => {
       expect(await jobs.queue.getJobState(failed.id)).toBe('failed');

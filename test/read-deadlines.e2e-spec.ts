@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ITEM_STATUSES } from '@app/contracts';
 import { newMongoId, SchemaRepository, type Database } from '@app/database';
-import type { HttpResponse, ApiClient } from './support/api-client.js';
+import { ApiClient, type HttpResponse } from './support/api-client.js';
 import { eventually } from './support/eventually.js';
 import { addFavourites, record, store, uniqueWord } from './support/items.js';
 import { createMongodb, startMongodb, removeDatabaseServers } from './support/database-servers.js';
@@ -53,6 +53,7 @@ const READS: [string, (fresh: Fresh) => Read][] = [
 ];
 
 describe('the time of a read', () => {
+  let env: NodeJS.ProcessEnv;
   let database: Database;
   let api: ServiceProcess;
   let client: ApiClient;
@@ -60,7 +61,7 @@ describe('the time of a read', () => {
   beforeAll(async () => {
     const mongod = await createMongodb('--setParameter', 'enableTestCommands=1');
     await startMongodb(mongod);
-    const env = { ...freshEnvironment({ LOG_LEVEL: 'info' }), MONGODB_URI: mongod.url };
+    env = { ...freshEnvironment({ LOG_LEVEL: 'info' }), MONGODB_URI: mongod.url };
     database = await openDatabase(env);
     await new SchemaRepository(database).createIndexes();
     api = ServiceProcess.start('api', env);
@@ -186,6 +187,23 @@ describe('the time of a read', () => {
       expect(late.length).toBeLessThanOrEqual(100);
       rounds++;
     }
+  });
+
+  it('costs little memory, however large their inputs', async () => {
+    const small = ServiceProcess.start('api', { ...env, NODE_OPTIONS: '--max-old-space-size=256' });
+    const { base } = await small.client();
+    await small.waitForStatus('ready');
+    await delayQueries(TOO_LATE_MS);
+    const body = Buffer.from(JSON.stringify({ search: `${uniqueWord()} ${'x'.repeat(900_000)}` }));
+    const head = `POST /api/orpc/items/getAll HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
+    const request = Buffer.concat([Buffer.from(`${head}Content-Length: ${String(body.length)}\r\n\r\n`), body]);
+    const connections = await Promise.all(Array.from({ length: 500 }, () => RawConnection.open(base)));
+    for (const connection of connections) connection.send(request);
+    await delay(PROMPTLY_MS);
+    await stopDelay();
+    for (const connection of connections) connection.destroy();
+    await eventually(() => new ApiClient(base).getAll());
+    expect(small.isRunning).toBe(true);
   });
 
   /** Requests all of these items at the same moment, by sending the requests while the API is stopped. */

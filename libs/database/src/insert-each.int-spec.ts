@@ -27,8 +27,12 @@ describe('ItemRepository.insertMany', () => {
   });
 
   const good = (count: number): ItemRecord[] => Array.from({ length: count }, () => record());
+  const soon = (): number => performance.now() + 5000;
   const storedOf = async (records: ItemRecord[]): Promise<boolean[]> => {
-    const stored = await items.findStored(records.map(({ _id }) => _id.toHexString()));
+    const stored = await items.findStored(
+      records.map(({ _id }) => _id.toHexString()),
+      soon(),
+    );
     const ids = new Set(stored.map(({ id }) => id));
     return records.map(({ _id }) => ids.has(_id.toHexString()));
   };
@@ -106,7 +110,7 @@ describe('ItemRepository.insertMany', () => {
     const first = record({ name: 'The first' });
     const second = { ...record({ name: 'The second' }), _id: first._id };
     expect(summary(await items.insertMany([first, second]))).toEqual([[1, '_id']]);
-    expect((await items.findStored([first._id.toHexString()]))[0]?.item?.name).toBe('The first');
+    expect((await items.findStored([first._id.toHexString()], soon()))[0]?.item?.name).toBe('The first');
   });
 
   it('stores the items that the validator of the collection accepts', async () => {

@@ -42,6 +42,7 @@ const ITEMS_AT_ONCE = 200;
 /** Reads and inserts items. Only reads by id return hidden items. Deadlines are in ms of `performance.now()`. */
 export class ItemRepository {
   private readonly byId = new BatchLoader((ids, deadline) => this.findByIds(ids, deadline));
+  private readonly stored = new BatchLoader((ids, deadline) => this.findStoredByIds(ids, deadline));
   private readonly lists: ListReader;
   private readonly favourites: FavouritesReader;
   private readonly expensive = new Limiter(EXPENSIVE_AT_ONCE);
@@ -101,16 +102,14 @@ export class ItemRepository {
     return new Set(found.map(({ _id }) => _id.toHexString()));
   }
 
-  /** Returns those of the items that a majority of the replica set has stored. */
-  async findStored(ids: readonly string[]): Promise<StoredCreate[]> {
-    const found = this.database.models.items.find({ _id: { $in: ids.map(mongoId) } }).readConcern('majority');
-    const now = new Date();
-    const records = await this.database.read(found.lean<ItemRecord[]>());
-    return records.map((record) => {
-      const { _id, requestHash } = record;
-      const item = readItem(record, now);
-      return { id: _id.toHexString(), requestHash, item: item instanceof MalformedItem ? undefined : item };
-    });
+  /**
+   * Returns those of the items that a majority of the replica set has stored.
+   *
+   * @throws TimeoutError at the deadline
+   */
+  async findStored(ids: readonly string[], deadline: number): Promise<StoredCreate[]> {
+    const found = await Promise.all(ids.map((id) => this.stored.load(id, deadline)));
+    return found.filter((create) => create !== undefined);
   }
 
   /**
@@ -131,6 +130,21 @@ export class ItemRepository {
       collection.find<ListPosition>({ _id }, { ...options, ...limits }),
     );
     return found;
+  }
+
+  private async findStoredByIds(ids: readonly string[], deadline: number): Promise<Map<string, StoredCreate>> {
+    const { collection } = this.database.models.items;
+    const query = { _id: { $in: ids.map(mongoId) } };
+    const records = await this.database.readAll(deadline, (limits) =>
+      collection.find<ItemRecord>(query, { readConcern: 'majority', ...limits }),
+    );
+    const now = new Date();
+    const creates = records.map((record) => {
+      const { _id, requestHash } = record;
+      const item = readItem(record, now);
+      return { id: _id.toHexString(), requestHash, item: item instanceof MalformedItem ? undefined : item };
+    });
+    return new Map(creates.map((create) => [create.id, create]));
   }
 
   private async findByIds(ids: readonly string[], deadline: number): Promise<Map<string, RawItem>> {

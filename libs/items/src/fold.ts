@@ -43,7 +43,8 @@ export function fold(text: string, length = Infinity): string {
     folded += foldPiece(piece);
     if (folded.length >= length) break;
   }
-  return folded.slice(0, length).normalize('NFC');
+  // Removed characters may have separated the marks of two pieces.
+  return withoutLongRuns(folded.slice(0, length)).normalize('NFC');
 }
 
 function foldPiece(piece: string): string {

@@ -29,6 +29,8 @@ export type CreatedItems = Map<string, CreatedItem | Error>;
 /** The id is taken by an item that no majority has stored yet, so it may still be rolled back. */
 const NOT_YET_STORED = 'the first insert of the item is not confirmed yet';
 
+/** Limit of the search for items that are already stored. */
+const FIND_MS = 5000;
 const MALFORMED = 'the item is stored, but another service has changed it so that it is not a valid Item';
 
 /** Stores validated create requests as items, in batches. */
@@ -65,7 +67,7 @@ export class ItemCreator {
    */
   async findCreated(ids: readonly string[]): Promise<CreatedItems> {
     if (ids.length === 0) return new Map();
-    const stored = await this.items.findStored(ids);
+    const stored = await this.items.findStored(ids, performance.now() + FIND_MS);
     return new Map(
       stored.map(({ id, requestHash, item }) => [
         id,

@@ -64,7 +64,7 @@ export class Backlog {
     const isStalled = waitMs !== undefined && waiting > 0 && this.rate.stalledMs > Math.max(waitMs, STALLED_AFTER_MS);
     if (isStalled) return Math.min(RETRY_AFTER_STALLED_S, toSeconds(drainMs) ?? RETRY_AFTER_STALLED_S);
     const isTooSlow = waitMs !== undefined && drainMs !== undefined && drainMs > waitMs;
-    if (isTooSlow || this.reasonIn(sample) !== undefined) return toSeconds(drainMs) ?? 1;
+    if (isTooSlow || this.reasonIn(sample, this.added) !== undefined) return toSeconds(drainMs) ?? 1;
     this.added.jobs += 1;
     this.added.bytes += bytes;
     return undefined;
@@ -73,20 +73,18 @@ export class Backlog {
   /** Samples the queue, which also updates the drain rate. @throws if Redis does not reply */
   async state(): Promise<BacklogState> {
     const sample = await this.takeSample();
-    return { ...sample, refuses: this.reasonIn(sample) };
+    return { ...sample, refuses: this.reasonIn(sample, { jobs: 0, bytes: 0 }) };
   }
 
-  private reasonIn({ jobs, bytes, memory }: Sample): BacklogState['refuses'] {
+  private reasonIn({ jobs, bytes, memory }: Sample, added: BacklogLimits): BacklogState['refuses'] {
     if (memory > MEMORY_LIMIT) return 'memory';
-    if (jobs + this.added.jobs >= this.limits.jobs) return 'jobs';
-    return bytes + this.added.bytes >= this.limits.bytes ? 'bytes' : undefined;
+    if (jobs + added.jobs >= this.limits.jobs) return 'jobs';
+    return bytes + added.bytes >= this.limits.bytes ? 'bytes' : undefined;
   }
 
   private async current(): Promise<Sample> {
     if (this.sample !== undefined && performance.now() - this.sample.at <= FRESH_MS) return this.sample;
-    this.sampling ??= this.refresh().finally(() => {
-      this.sampling = undefined;
-    });
+    this.sampling ??= this.refresh().finally(() => (this.sampling = undefined));
     return this.sampling;
   }
 

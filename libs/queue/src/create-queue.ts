@@ -1,4 +1,4 @@
-import { CREATE_JOB_VERSION, type CreateJob } from '@app/contracts';
+import { CREATE_JOB_VERSION, CreateJobSchema, type CreateJob } from '@app/contracts';
 import { Queue } from 'bullmq';
 import { ReplyError } from 'ioredis';
 import { Backlog, type BacklogLimits } from './backlog.js';
@@ -10,7 +10,7 @@ export type EnqueueResult = 'queued' | 'refused' | 'unknown';
 
 /** A job in the queue. */
 export interface ExistingJob {
-  /** Hash of the queued request, or undefined if the job's data cannot be read. */
+  /** Hash of the queued request, or undefined if no item can ever be stored from the job's data. */
   requestHash: string | undefined;
   hasFailed: boolean;
   /** JSON, exactly as stored in Redis. */
@@ -60,7 +60,7 @@ export class CreateQueue {
       this.redis.hget(this.queue.toKey(id), 'data'),
       this.redis.zscore(this.queue.toKey('failed'), id),
     ]);
-    return data === null ? undefined : { requestHash: hashIn(data), hasFailed: failedAt !== null, data };
+    return data === null ? undefined : { requestHash: hashIn(data, id), hasFailed: failedAt !== null, data };
   }
 
   /** Retries a failed job with its full number of attempts. A job that has not failed counts as queued. */
@@ -107,10 +107,12 @@ async function toEnqueueResult(adding: Promise<unknown>): Promise<EnqueueResult>
   }
 }
 
-function hashIn(data: string): string | undefined {
+function hashIn(data: string, id: string): string | undefined {
   try {
-    const { requestHash } = JSON.parse(data) as { requestHash?: unknown };
-    return typeof requestHash === 'string' ? requestHash : undefined;
+    const job = JSON.parse(data) as { [Key in keyof CreateJob]?: unknown };
+    const isOfLaterVersion = typeof job.version === 'number' && job.version !== CREATE_JOB_VERSION;
+    const isReadable = isOfLaterVersion || (CreateJobSchema.safeParse(job).success && job.id === id);
+    return isReadable && typeof job.requestHash === 'string' ? job.requestHash : undefined;
   } catch {
     return undefined;
   }

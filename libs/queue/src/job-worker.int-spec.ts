@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { eventually } from '../../../test/support/eventually.js';
 import { createRedis, startRedis, removeDatabaseServers } from '../../../test/support/database-servers.js';
 import { JobWorker, type JobOutcome } from './job-worker.js';
-import { CREATE_JOB_OPTIONS, keyPrefix } from './queue-settings.js';
+import { CREATE_JOB_OPTIONS, keyPrefix, MAX_FAILED_JOBS } from './queue-settings.js';
 import { connectRedis, type RedisConnection } from './redis.js';
 
 const CONCURRENCY = 4;
@@ -201,6 +201,18 @@ describe('JobWorker', () => {
     await eventually(async () => {
       expect(await queue.getJobCounts()).toMatchObject({ completed: 3, active: 0 });
     }, TAKEN_OVER_MS);
+  });
+
+  it('keeps a limited number of failed creates', async () => {
+    work = (batch) =>
+      Promise.resolve(batch.map(() => ({ kind: 'failed', error: new UnrecoverableError('a bug in validation') })));
+    worker.start();
+    const count = MAX_FAILED_JOBS + 50;
+    await queue.addBulk(Array.from({ length: count }, () => ({ name: 'create', data: {}, opts: CREATE_JOB_OPTIONS })));
+    await eventually(() => {
+      expect(failures).toHaveLength(count);
+    }, GRACE_MS);
+    await expectCounts({ failed: MAX_FAILED_JOBS, active: 0, waiting: 0 });
   });
 
   it('leaves no data of completed creates in Redis', async () => {

@@ -8,8 +8,8 @@ export function keyPrefix(queuePrefix: string): string {
   return `{${queuePrefix}}`;
 }
 
-/** How many failed jobs are kept: at most about 128 MiB by default. Beyond that, the oldest is removed. */
-export const MAX_FAILED_JOBS = 2000;
+/** How many failed jobs are kept: at most about 32 MiB by default. Beyond that, the oldest is removed. */
+export const MAX_FAILED_JOBS = 500;
 
 /**
  * How create jobs are retried and kept. A completed job is removed: the item in MongoDB is the record. A failed job is

@@ -139,6 +139,31 @@ describe('the queue on Redis', () => {
     for (let n = 0; n < 20; n++) expect(await queue.backlog.state()).toMatchObject({ memory: 0 });
   });
 
+  it('does not report a limit any more once its jobs are finished', async () => {
+    const redis = await createRedis();
+    await startRedis(redis);
+    const queue = new CreateQueue(connect(redis.url, 'producer'), 'test', { jobs: 3, bytes: 1_000_000 });
+    await eventually(() => queue.backlog.admit(1, undefined));
+    for (let n = 1; n < 3; n++) await queue.backlog.admit(1, undefined);
+    expect(await queue.backlog.admit(1, undefined)).toBeDefined();
+    expect((await queue.backlog.state()).refuses).toBeUndefined();
+  });
+
+  it('sends replies in messages that a subscriber can take', async () => {
+    const redis = await createRedis();
+    await startRedis(redis);
+    const subscriber = connect(redis.url, 'subscriber');
+    const lengths: number[] = [];
+    await subscriber.subscribe('replies');
+    subscriber.on('message', (_channel: string, message: string) => lengths.push(message.length));
+    const reply: CreateReply = { id: 'x'.repeat(5000), outcome: { kind: 'failed' } };
+    await new ReplyPublisher(connect(redis.url, 'worker')).publish('replies', Array<CreateReply>(100).fill(reply));
+    await eventually(() => {
+      expect(lengths.reduce((sum, length) => sum + length, 0)).toBeGreaterThan(500_000);
+    });
+    expect(Math.max(...lengths)).toBeLessThan(64 * 1024);
+  });
+
   it('is sampled again even if the clock is set back', async () => {
     const redis = await createRedis();
     await startRedis(redis);

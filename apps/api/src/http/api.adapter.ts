@@ -38,6 +38,8 @@ export class ApiAdapter extends ExpressAdapter {
       errors,
       connections: this.connections,
       maxBodyBytes: config.maxBodyBytes,
+      // Twice an item, which may be sent with escapes and white space.
+      usualBodyBytes: 2 * config.maxItemBytes,
       crossOrigin: crossOrigin(config.corsOrigins),
       isDraining: () => this.isDraining,
     };
@@ -59,7 +61,7 @@ export class ApiAdapter extends ExpressAdapter {
   override initHttpServer(): void {
     const { config, connections, listening, timeouts } = this;
     const listener = requestListener(listening);
-    this.httpServer = createHttpServer({ listener, connections, config, timeouts });
+    this.setHttpServer(createHttpServer({ listener, connections, config, timeouts }));
   }
 
   /** Nest's own handler would respond 404 to a wrong method. */
@@ -103,7 +105,7 @@ export class ApiAdapter extends ExpressAdapter {
 
   /** Accepts no more connections, and waits until the active ones have their responses. */
   override async close(): Promise<void> {
-    const server = this.httpServer as Server;
+    const server = this.getHttpServer() as Server;
     const cutOff = setTimeout(() => {
       server.closeAllConnections();
     }, CUT_OFF_MS);

@@ -14,7 +14,9 @@ const HEADER_BYTES = 48;
 /** A connection without a byte in either direction is closed after this time. Longer than any create waits. */
 export const IDLE_MS = 150_000;
 
-/** What a waiting chunked body may cost: one read of the socket, 64 KiB, holds about 10,000 chunks of one byte. */
+/** One read of the socket, the most that Node holds of a waiting request's body. */
+const READ_BYTES = 64 * 1024;
+/** What it may cost as chunks: about 10,000 of one byte. */
 const CHUNKS_BYTES = 6 * 1024 * 1024;
 
 /**
@@ -106,8 +108,9 @@ export class ClientConnection implements RequestConnection {
 
   private wait(response: ApiResponse, handle: HandleRequest): void {
     const { headers, rawHeaders } = response.req;
-    const chunksBytes = headers['transfer-encoding'] === undefined ? 0 : CHUNKS_BYTES;
-    const bytes = REQUEST_BYTES + HEADER_BYTES * rawHeaders.length + chunksBytes;
+    const isChunked = headers['transfer-encoding'] !== undefined;
+    const bodyBytes = isChunked ? CHUNKS_BYTES : Math.min(Number(headers['content-length'] ?? 0), READ_BYTES);
+    const bytes = REQUEST_BYTES + HEADER_BYTES * rawHeaders.length + bodyBytes;
     this.waitingBytes += bytes;
     this.account();
     if (this.isClosing || this.error !== undefined) {

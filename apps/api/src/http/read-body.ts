@@ -10,18 +10,24 @@ const TOO_COMPLEX = new ApiError('PAYLOAD_TOO_LARGE', {
 });
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
+export interface BodyLimits {
+  maxBodyBytes: number;
+  /** Larger bodies count as memory held for the client until its request has ended. */
+  usualBodyBytes: number;
+}
+
 /**
  * Reads and parses the body of a request. Without a body and a Content-Type, the result is the empty object. Calls
  * neither callback if the client disconnects. A body that is too large is not read to its end.
  *
  * @param onBody called with the parsed body
- * @param onError called with an ApiError if the body is not JSON in UTF-8 of at most `maxBytes`, and with anything that
+ * @param onError called with an ApiError if the body is not JSON in UTF-8 of at most `maxBodyBytes`, and with anything that
  * `onBody` throws
  * @throws ApiError if the headers alone are reason to reject the request
  */
 export function readBody(
   response: ApiResponse,
-  maxBytes: number,
+  { maxBodyBytes: maxBytes, usualBodyBytes }: BodyLimits,
   onBody: (body: unknown) => void,
   onError: (error: unknown) => void,
 ): void {
@@ -43,7 +49,7 @@ export function readBody(
   // Node emits `end` in the async context of the connection. A promise's callback runs in that of the request.
   void ended.then(() => {
     try {
-      response.clientConnection?.hold(0);
+      response.clientConnection?.hold(body.length > usualBodyBytes ? body.length : 0);
       request.receivedAt = performance.now();
       onBody(body.length === 0 && request.headers['content-type'] === undefined ? {} : parse(body.take()));
     } catch (error) {

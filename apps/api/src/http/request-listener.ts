@@ -8,15 +8,14 @@ import { cutOff, isFullyRead, sendEarlyError } from './early-error.js';
 import { unwrap } from '../orpc/envelope.js';
 import type { ErrorFilter } from './error.filter.js';
 import type { FastLane, NextFunction, RequestHandler } from './fast-lane.js';
-import { readBody, sendContinue } from './read-body.js';
+import { readBody, sendContinue, type BodyLimits } from './read-body.js';
 import { ApiError } from './api-error.js';
 
-export interface RequestListenerOptions {
+export interface RequestListenerOptions extends BodyLimits {
   connections: Connections;
   lane: FastLane;
   /** Maps thrown errors to API errors, and logs the unexpected ones. */
   errors: Pick<ErrorFilter, 'toApiError'>;
-  maxBodyBytes: number;
   crossOrigin: CrossOrigin;
   /** Whether the process is about to stop. Responses then close the connection, so that clients reconnect elsewhere. */
   isDraining: () => boolean;
@@ -127,7 +126,7 @@ export function readInput(
       sendErrorFor(error, response, options);
     };
     try {
-      readBody(response, options.maxBodyBytes, onBody, fail);
+      readBody(response, options, onBody, fail);
     } catch (error) {
       fail(error);
     }

@@ -1,6 +1,7 @@
 import type { NewItem } from '@app/contracts';
 import type { ItemRepository } from '@app/database';
 import type { CreateQueue, ReplySubscriber } from '@app/queue';
+import { withDeadline } from '@app/runtime';
 import { CreateItemGateway, type GatewayOptions, type GatewayOutcome } from './create-item.gateway.js';
 
 const NEVER = new Promise<never>(() => undefined);
@@ -23,7 +24,7 @@ describe('CreateItemGateway', () => {
   const find = jest.fn<Promise<undefined>, [string]>();
   const add = jest.fn<Promise<string>, [{ id: string }]>();
   const admit = jest.fn<Promise<undefined>, []>();
-  const findStored = jest.fn<Promise<[]>, [string[]]>();
+  const findStored = jest.fn<Promise<[]>, [string[], deadline: number]>();
   const findStates = jest.fn<Promise<string[]>, [string[]]>();
   let gateway: CreateItemGateway;
   let created: number;
@@ -67,7 +68,7 @@ describe('CreateItemGateway', () => {
   const after = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
 
   it('looks up many keys concurrently while MongoDB is slow', async () => {
-    findStored.mockReturnValue(NEVER);
+    findStored.mockImplementation((_ids, deadline) => withDeadline(deadline, NEVER));
     void createMany(MAX_QUEUEING + 1, { isKeyed: true });
     await after(10);
     expect(findStored).toHaveBeenCalledTimes(MAX_QUEUEING + 1);
@@ -98,6 +99,11 @@ describe('CreateItemGateway', () => {
     respond();
     await after(10);
     expect(add).toHaveBeenCalledTimes(MAX_QUEUEING);
+  });
+
+  it('queues nothing if the deadline has passed when it gets the request', async () => {
+    expect(await create({ queueBy: performance.now() - 1 })).toEqual(REFUSED);
+    expect(add).not.toHaveBeenCalled();
   });
 
   it('queues nothing if the deadline passes while it waits for Redis', async () => {

@@ -107,8 +107,8 @@ export class CreateItemGateway {
       // Redis did not respond, and nothing has been queued yet.
       return REFUSED;
     }
-    // All its clients may have disconnected while Redis was asked.
-    if (pending.isSettled) return REFUSED;
+    // While Redis was asked, all its clients may have disconnected, or its time may have passed.
+    if (pending.isSettled || performance.now() > options.queueBy) return REFUSED;
     pending.markSent();
     const enqueued = await (existing === undefined ? this.queue.add(pending.job) : this.queue.retry(pending.job.id));
     if (enqueued === 'refused') return REFUSED;
@@ -130,7 +130,7 @@ export class CreateItemGateway {
           : ifSame(isSame(existing.requestHash), { kind: 'existing', existing });
     // A queued job may hold another body than the stored item. Only a client that waits for the job would learn that.
     if (isOutcome(job) || (job.kind === 'existing' && !respondAsync)) return job;
-    const found = await settledWithin(withinMs, this.items.findStored([id]));
+    const found = await this.items.findStored([id], performance.now() + withinMs).catch(() => undefined);
     const [stored] = found ?? [];
     if (stored !== undefined) {
       const { item, requestHash } = stored;

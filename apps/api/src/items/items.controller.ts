@@ -31,13 +31,16 @@ export class ItemsController {
   @UseGuards(CreatePacingGuard)
   @UseFilters(CategoryIssuesFilter)
   async create(@Body() input: CreateItemDto, @Res() response: ApiResponse): Promise<void> {
-    const { requestId, arrivedAt, headers } = response.req;
+    const { requestId, arrivedAt, headers, socket } = response.req;
+    // The client disconnected while the request waited for its turn.
+    if (socket.destroyed) return;
     const created = await this.items.create(input, {
       requestId,
       arrivedAt,
       key: idempotencyKeyOf(headers['idempotency-key']),
       preferences: preferencesOf(headers['prefer']),
-      disconnected: whenClosed(response),
+      // Nothing else closes a response before it is sent.
+      disconnected: new Promise((resolve) => response.once('close', resolve)),
     });
     if (created.kind === 'queued') {
       response.setHeader('Preference-Applied', 'respond-async');
@@ -47,9 +50,4 @@ export class ItemsController {
     if (created.isReplay) response.setHeader('Idempotency-Replayed', 'true');
     sendJson(response, 200, created.item);
   }
-}
-
-/** Settles when the client disconnects: nothing else closes a response before it is sent. */
-function whenClosed(response: ApiResponse): Promise<void> {
-  return response.destroyed ? Promise.resolve() : new Promise((resolve) => response.once('close', resolve));
 }

@@ -23,7 +23,7 @@ import {
   type ItemView,
 } from '@app/database';
 import { isSameRequest, itemIdForKey, itemSize, itemTooLarge, queryTerms, requestHash } from '@app/items';
-import { SingleFlight, type ApiConfig } from '@app/runtime';
+import { SingleFlight, withDeadline, type ApiConfig } from '@app/runtime';
 import { API_CONFIG } from '../api-config.js';
 import { Json } from '../orpc/json.js';
 import { ApiError, type ApiErrorDetails } from '../http/api-error.js';
@@ -83,7 +83,7 @@ export class ItemsService {
   getAll(input: GetAllInput, receivedAt: number): Promise<ItemsPage> {
     return this.pages.load(JSON.stringify(input), receivedAt + READ_WITHIN_MS, async (deadline) => {
       const { items, nextAfter } = await this.findPage(input, deadline);
-      return { items: new Json(itemsJson(items, this.view(), this.malformed.report)), nextAfter };
+      return { items: new Json(await itemsJson(items, this.view(), this.malformed.report)), nextAfter };
     });
   }
 
@@ -128,9 +128,11 @@ export class ItemsService {
     const size = itemSize(input);
     const { maxItemBytes } = this.config;
     if (size.bytes > maxItemBytes) throw new ApiError('PAYLOAD_TOO_LARGE', { message: itemTooLarge(maxItemBytes) });
-    const categoryId = await this.findCategoryId(input.categoryId);
+    const times = this.timesOf(request.arrivedAt, preferences);
+    const findBy = Math.min(times.queueBy, performance.now() + READ_WITHIN_MS);
+    const categoryId = await this.findCategoryId(input.categoryId, findBy);
     if (categoryId === null) throw ApiError.input([UNKNOWN_CATEGORY]);
-    const id = key === undefined ? newMongoId() : await this.idForKey(key);
+    const id = key === undefined ? newMongoId() : await withDeadline(times.queueBy, this.idForKey(key));
     const hash = requestHash(input);
     const outcome = await this.gateway.create(
       {
@@ -145,7 +147,7 @@ export class ItemsService {
         size,
         isSame: (stored) => stored === hash || isSameRequest(stored, input),
         disconnected: request.disconnected,
-        ...this.timesOf(request.arrivedAt, preferences),
+        ...times,
       },
     );
     switch (outcome.kind) {

@@ -13,6 +13,8 @@ const LOOK_UP_AFTER_MS = 500;
 const ADD_AGAIN_AFTER_MS = 2500;
 /** The most ids in one lookup, and the most jobs that are queued again concurrently. */
 const LOOK_UP_BATCH = 100;
+/** Limit of one lookup in MongoDB. */
+const FIND_MS = 1000;
 
 /** A create that clients of this process wait for. Equal requests under one key share it. */
 export class PendingCreate {
@@ -144,7 +146,7 @@ export class PendingCreates {
   }
 
   private async lookUpStored(ids: string[]): Promise<void> {
-    for (const { id, requestHash, item } of await this.items.findStored(ids))
+    for (const { id, requestHash, item } of await this.items.findStored(ids, performance.now() + FIND_MS))
       this.settle(id, item === undefined ? { kind: 'failed' } : { kind: 'created', item, requestHash });
   }
 

@@ -194,7 +194,7 @@ describe('itemJson', () => {
     }
   });
 
-  it('serializes a list of items of any size, without the malformed ones', () => {
+  it('serializes a list of items of any size, without the malformed ones', async () => {
     const documents = [
       stored({ stock: 'many' }),
       stored(),
@@ -203,7 +203,7 @@ describe('itemJson', () => {
       stored({ price: new mongo.Decimal128('1') }),
     ];
     const fields: string[] = [];
-    const list = itemsJson(
+    const list = await itemsJson(
       documents.map((document) => mongo.BSON.serialize(document)),
       VIEW,
       ({ field }) => fields.push(field),
@@ -211,6 +211,16 @@ describe('itemJson', () => {
     const items = [1, 2, 4].map((index) => expected(documents[index] ?? {}));
     expect(JSON.parse(list.toString())).toEqual(items);
     expect(fields).toEqual(['stock', 'name']);
-    expect(itemsJson([], VIEW, () => undefined).toString()).toBe('[]');
+    expect((await itemsJson([], VIEW, () => undefined)).toString()).toBe('[]');
+  });
+
+  it('lets other work run while it serializes large items', async () => {
+    const photos = [Array.from({ length: 16_000 }, (_, index) => index + 0.5)];
+    const large = mongo.BSON.serialize(stored({ photos }));
+    let turns = 0;
+    const other = setInterval(() => turns++, 0);
+    await itemsJson(Array<Uint8Array>(50).fill(large), VIEW, () => undefined);
+    clearInterval(other);
+    expect(turns).toBeGreaterThan(5);
   });
 });
