@@ -25,13 +25,8 @@ export class SearchBackfill {
     return updated;
   }
 
-  /** Adds search terms to those of the items that have none, in two halves at once: MongoDB uses one core for each. */
+  /** Adds search terms to those of the items that have none. */
   async runFor(ids: readonly string[]): Promise<void> {
-    const half = Math.ceil(ids.length / 2);
-    await Promise.all([ids.slice(0, half), ids.slice(half)].map((some) => this.addTerms(some)));
-  }
-
-  private async addTerms(ids: readonly string[]): Promise<void> {
     for await (const stale of this.maintenance.findUnindexed(ids)) await this.update(stale);
   }
 

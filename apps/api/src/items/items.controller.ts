@@ -32,8 +32,7 @@ export class ItemsController {
   @UseFilters(CategoryIssuesFilter)
   async create(@Body() input: CreateItemDto, @Res() response: ApiResponse): Promise<void> {
     const { requestId, arrivedAt, headers, socket } = response.req;
-    // The client disconnected while the request waited for its turn.
-    if (socket.destroyed) return;
+    if (socket.destroyed) return; // The client disconnected while the request waited for its turn.
     const created = await this.items.create(input, {
       requestId,
       arrivedAt,

@@ -23,7 +23,7 @@ export class SearchIndexer {
   private createdAt = -Infinity;
   private indexedAt = -Infinity;
   private isStopping = false;
-  private running: Promise<void> | undefined;
+  private running: Promise<unknown> | undefined;
 
   constructor(private readonly search: SearchBackfill) {}
 
@@ -45,7 +45,8 @@ export class SearchIndexer {
   add(ids: readonly string[]): void {
     const since = performance.now();
     this.due.push(...ids.map((id) => ({ id, since })));
-    this.running ??= this.run().finally(() => (this.running = undefined));
+    // Two batches at a time, because MongoDB uses one core for each.
+    this.running ??= Promise.all([this.run(), this.run()]).finally(() => (this.running = undefined));
   }
 
   /** Indexes the remaining items at once. What takes longer than `withinMs` is left to maintenance. */
@@ -58,6 +59,7 @@ export class SearchIndexer {
   private async run(): Promise<void> {
     while (this.due.length > 0) {
       while (!this.mayIndex(performance.now())) await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+      this.indexedAt = performance.now();
       const batch = this.due.splice(0, BATCH).map(({ id }) => id);
       // Failures are left to maintenance.
       if (batch.length > 0) await this.search.runFor(batch).catch(() => undefined);
