@@ -51,24 +51,32 @@ function stopOnSignal(started: Promise<Stoppable>): void {
   const onSignal = (signal: string): void => {
     if (stopping) return;
     stopping = true;
-    setTimeout(() => process.exit(0), EXIT_AFTER_MS).unref();
+    let logger: Logger | undefined;
+    // Logged before the process begins to exit: the logger writes asynchronously, and is flushed then.
+    const exit = (code: number): void => {
+      logger?.info({ code }, 'stopped');
+      process.exit(code);
+    };
+    setTimeout(exit, EXIT_AFTER_MS, 0).unref();
+    const stop = async (running: Stoppable): Promise<void> => {
+      logger = running.logger;
+      exit(await stopNow(running, signal));
+    };
     // A failed start exits by itself.
-    started.then((running) => stopNow(running, signal)).catch(() => undefined);
+    started.then(stop).catch(() => undefined);
   };
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
 }
 
-async function stopNow({ logger, stop }: Stoppable, signal: string): Promise<void> {
+/** Returns the exit code. */
+async function stopNow({ logger, stop }: Stoppable, signal: string): Promise<number> {
   logger.info({ signal }, 'stopping');
-  process.once('exit', (code) => {
-    logger.info({ code }, 'stopped');
-  });
   try {
     await stop();
-    process.exit(0);
+    return 0;
   } catch (error) {
     logger.error({ err: error }, 'stopping failed');
-    process.exit(1);
+    return 1;
   }
 }
