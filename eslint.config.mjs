@@ -8,6 +8,7 @@ const TESTS = [
   '**/*.e2e-spec.{ts,mts}',
   '**/*.fault-spec.ts',
   '**/*.abuse-spec.ts',
+  '**/*.short-spec.ts',
 ];
 
 /** Internals of BullMQ, ioredis and Node.js, which an upgrade may change without notice. */

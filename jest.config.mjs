@@ -27,5 +27,6 @@ export default {
     project('system', ['<rootDir>/test/**/*.e2e-spec.{ts,mts}']),
     project('abuse', ['<rootDir>/test/**/*.abuse-spec.ts']),
     project('faults', ['<rootDir>/test/**/*.fault-spec.ts']),
+    project('short', ['<rootDir>/test/**/*.short-spec.ts']),
   ],
 };

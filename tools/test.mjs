@@ -14,7 +14,7 @@ import { Steps } from './steps.mjs';
 
 const JEST = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
 const INTERRUPTED = 130;
-/** Run by default. `abuse` and `faults` take minutes. */
+/** Run by default. `abuse`, `faults` and their short forms have commands of their own. */
 const PROJECTS = ['--selectProjects', 'unit', 'integration', 'system'];
 
 const [first, ...rest] = process.argv.slice(2);
