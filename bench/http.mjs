@@ -109,5 +109,5 @@ async function startSubject(launcher, name, env) {
   const child = launcher.start(name, process.execPath, COMMANDS[name], options);
   await waitUntilReady(child, async () => (await fetch(`http://127.0.0.1:${port}/health/ready`)).ok);
   launcher.watch(child);
-  return { title: name, port, pids: { api: child.identity.pid }, countItems: async () => 0 };
+  return { title: name, port, pids: { api: child.pid }, countItems: async () => 0 };
 }

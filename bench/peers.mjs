@@ -43,5 +43,5 @@ export async function startPeer(launcher, folder, name, env) {
   const child = launcher.start(name, process.execPath, [join(folder, `${name}.js`)], { env, cwd: ROOT, onLine });
   await waitUntilReady(child, async () => isReady);
   launcher.watch(child);
-  return child.identity.pid;
+  return child.pid;
 }

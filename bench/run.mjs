@@ -16,10 +16,12 @@ import '../tools/node-version.mjs';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { buildIfNeeded } from '../tools/checkout/build.mjs';
 import { installIfNeeded } from '../tools/checkout/install.mjs';
-import { launch } from '../tools/processes/launcher.mjs';
 import { Steps, StepError } from '../tools/steps.mjs';
+
+await installIfNeeded();
+const { buildIfNeeded } = await import('../tools/checkout/build.mjs');
+const { launch } = await import('../tools/processes/launcher.mjs');
 
 const INTERRUPTED = 130;
 /** The options of each benchmark. */
@@ -35,9 +37,7 @@ await launch(
   new Steps(process.stderr),
   async (launcher) => {
     const { name, options } = readArguments();
-    await installIfNeeded(launcher);
     await buildIfNeeded(launcher);
-    // Imported only now, because it needs packages that may just have been installed.
     const { runBenchmark } = await import(`./${name}.mjs`);
     const result = await runBenchmark(launcher, options);
     process.stdout.write(`${result.text}\n`);

@@ -4,13 +4,16 @@
 import './node-version.mjs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildIfNeeded } from './checkout/build.mjs';
 import { installIfNeeded } from './checkout/install.mjs';
 import { ROOT } from './checkout/root.mjs';
-import { runMongodb, runRedis } from './embedded/start-databases.mjs';
-import { launch } from './processes/launcher.mjs';
-import { anyFreePort } from './processes/ports.mjs';
 import { Steps } from './steps.mjs';
+
+await installIfNeeded();
+const { buildIfNeeded } = await import('./checkout/build.mjs');
+const { runMongodb, runRedis } = await import('./embedded/start-databases.mjs');
+const { TERMINAL } = await import('./processes/child.mjs');
+const { launch } = await import('./processes/launcher.mjs');
+const { anyFreePort } = await import('./processes/ports.mjs');
 
 const JEST = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
 const INTERRUPTED = 130;
@@ -25,7 +28,6 @@ const jestArgs = requested.some((arg) => arg.startsWith('--selectProjects')) ? r
 await launch(
   new Steps(),
   async (launcher) => {
-    await installIfNeeded(launcher);
     if (withDatabases) await buildIfNeeded(launcher);
     const databases = withDatabases ? await startDatabases(launcher) : {};
     return runJest(launcher, databases);
@@ -47,12 +49,9 @@ async function startDatabases(launcher) {
 
 async function runJest(launcher, databases) {
   // The MongoDB driver imports a module dynamically while it connects, which jest supports only with this flag.
-  const nodeOptions = [process.env.NODE_OPTIONS, '--experimental-vm-modules', '--no-warnings']
-    .filter(Boolean)
-    .join(' ');
-  const env = { ...process.env, ...databases, NODE_OPTIONS: nodeOptions };
-  const terminal = { stdin: 'inherit', stdout: 'inherit', stderr: 'inherit' };
-  const jest = launcher.start('jest', process.execPath, [JEST, ...jestArgs], { ...terminal, env, cwd: ROOT });
-  const { code } = await jest.exited;
-  return code ?? 1;
+  const nodeOptions = [process.env.NODE_OPTIONS, '--experimental-vm-modules', '--no-warnings'].filter(Boolean);
+  const env = { ...process.env, ...databases, NODE_OPTIONS: nodeOptions.join(' ') };
+  const options = { ...TERMINAL, env, cwd: ROOT };
+  const { exited } = launcher.start('jest', process.execPath, [JEST, ...jestArgs], options);
+  return (await exited).code ?? 1;
 }

@@ -4,15 +4,18 @@
 import '../../tools/node-version.mjs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildIfNeeded } from '../../tools/checkout/build.mjs';
 import { installIfNeeded } from '../../tools/checkout/install.mjs';
 import { ROOT } from '../../tools/checkout/root.mjs';
-import { runMongodb, runRedis } from '../../tools/embedded/start-databases.mjs';
-import { installSchemathesis } from './schemathesis.mjs';
-import { launch } from '../../tools/processes/launcher.mjs';
-import { anyFreePort } from '../../tools/processes/ports.mjs';
-import { runCli, startService } from '../../tools/start/services.mjs';
 import { Steps } from '../../tools/steps.mjs';
+
+await installIfNeeded();
+const { buildIfNeeded } = await import('../../tools/checkout/build.mjs');
+const { runMongodb, runRedis } = await import('../../tools/embedded/start-databases.mjs');
+const { TERMINAL } = await import('../../tools/processes/child.mjs');
+const { launch } = await import('../../tools/processes/launcher.mjs');
+const { anyFreePort } = await import('../../tools/processes/ports.mjs');
+const { runCli, startService } = await import('../../tools/start/services.mjs');
+const { installSchemathesis } = await import('./schemathesis.mjs');
 
 const INTERRUPTED = 130;
 /** Cases of each kind per operation: 4,000 to 6,000 requests in all, or about 500 with `--short`. */
@@ -25,7 +28,6 @@ const args = first === '--short' ? [...SHORT, ...rest] : [...LONG, ...process.ar
 await launch(
   new Steps(),
   async (launcher) => {
-    await installIfNeeded(launcher);
     await buildIfNeeded(launcher);
     const schemathesis = await installSchemathesis(launcher);
     const base = await startEverything(launcher);
@@ -57,12 +59,11 @@ async function startEverything(launcher) {
 
 async function fuzz(launcher, { command, env }, base) {
   const config = join(ROOT, 'test', 'fuzz', 'schemathesis.toml');
-  const terminal = { stdin: 'inherit', stdout: 'inherit', stderr: 'inherit' };
   const [program, ...before] = command;
   const run = ['--config-file', config, 'run', `${base}/openapi.json`, '--continue-on-failure', ...args];
   // schemathesis writes files to the working directory.
   const cwd = launcher.temporaryFolder(tmpdir());
-  const child = launcher.start('schemathesis', program, [...before, ...run], { ...terminal, env, cwd });
+  const child = launcher.start('schemathesis', program, [...before, ...run], { ...TERMINAL, env, cwd });
   const { code } = await child.exited;
   return code ?? 1;
 }

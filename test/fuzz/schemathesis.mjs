@@ -17,14 +17,14 @@ const REQUIREMENTS = join(HERE, 'requirements.txt');
 export async function installSchemathesis(launcher) {
   const python = await launcher.run('python3', ['--version']);
   const digest = createHash('sha256').update(python).update(readFileSync(REQUIREMENTS)).digest('hex');
-  const folder = join(cacheFolder(launcher.steps), `schemathesis-${digest.slice(0, 8)}`);
+  const folder = join(cacheFolder(), `schemathesis-${digest.slice(0, 8)}`);
   if (!existsSync(folder)) await launcher.steps.run('Install schemathesis from PyPI', () => install(launcher, folder));
   return { command: ['python3', join(folder, 'bin', 'schemathesis')], env: environment(folder) };
 }
 
 /** Installs atomically: the folder is renamed into place once it is complete. */
 async function install(launcher, folder) {
-  const fresh = launcher.temporaryFolder(cacheFolder(launcher.steps));
+  const fresh = launcher.temporaryFolder(cacheFolder());
   const args = ['-m', 'pip', 'install', '--only-binary', ':all:', '--target', fresh, '--requirement', REQUIREMENTS];
   const env = { ...process.env, PIP_DISABLE_PIP_VERSION_CHECK: '1', PIP_ROOT_USER_ACTION: 'ignore' };
   await launcher.run('python3', args, { name: 'pip', env }).catch((error) => {

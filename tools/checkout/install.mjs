@@ -1,26 +1,70 @@
-import { readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { StepError } from '../steps.mjs';
-import { withLock } from './with-lock.mjs';
-import { ROOT } from './root.mjs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isRunning } from '../processes/stop-in-order.mjs';
+import { StepError, Steps } from '../steps.mjs';
+import { LOCAL, ROOT } from './root.mjs';
+
+// Building and testing need the development dependencies, whatever NODE_ENV says.
+const ARGUMENTS = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+const LOCK = join(LOCAL, 'install.lock');
+const POLL_INTERVAL_MS = 300;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+const INTERRUPTED = 130;
 
 /**
- * Installs the dependencies unless they already match the lock file.
- * @param {import('../processes/launcher.mjs').Launcher} launcher
+ * Installs the dependencies unless they already match the lock file. Everything that imports one of them has to be
+ * imported afterwards, dynamically. Exits if the installation fails.
+ * @param {{exitCodeOnFailure?: number}} [options]
  */
-export async function installIfNeeded(launcher) {
+export async function installIfNeeded({ exitCodeOnFailure = 1 } = {}) {
   if (isInstalled()) return;
-  await withLock(launcher, 'install', async () => {
-    if (!isInstalled()) await launcher.steps.run('Install dependencies (npm ci)', () => install(launcher));
-  });
+  const steps = new Steps(process.stderr);
+  await acquireLock(steps);
+  try {
+    if (!isInstalled()) await steps.run('Install dependencies (npm ci)', install);
+  } catch (error) {
+    steps.fail(error);
+    process.exit(exitCodeOnFailure);
+  }
+  rmSync(LOCK, { force: true });
 }
 
-async function install(launcher) {
-  // Building and testing need the development dependencies, whatever NODE_ENV says.
-  const flags = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
-  await launcher.run('npm', ['ci', ...flags], { cwd: ROOT }).catch((error) => {
-    throw new StepError(error.message, { details: error.details, hint: 'run `npm ci` and see what it needs' });
-  });
+/** Two runs in one checkout would delete each other's files. The lock of a process that has exited does not count. */
+async function acquireLock(steps) {
+  mkdirSync(LOCAL, { recursive: true });
+  for (let attempt = 1; !tryLock(); attempt += 1) {
+    const pid = Number(read(LOCK));
+    if (!isRunning(pid)) rmSync(LOCK, { force: true });
+    else if (attempt === 1) steps.print(`Waiting for the installation of another run (pid ${pid})`);
+    await delay(POLL_INTERVAL_MS);
+  }
+}
+
+function tryLock() {
+  try {
+    writeFileSync(LOCK, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (error.code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+async function install() {
+  const npm = spawn('npm', ARGUMENTS, { cwd: ROOT, stdio: ['ignore', process.stderr, process.stderr] });
+  writeFileSync(LOCK, String(npm.pid)); // npm goes on if this process is killed.
+  const stop = () => {
+    // npm defers SIGTERM until it is done. The next run repeats an installation that is cut short.
+    npm.kill('SIGKILL');
+    process.exit(INTERRUPTED);
+  };
+  for (const name of SIGNALS) process.once(name, stop);
+  const [code] = await once(npm, 'exit');
+  for (const name of SIGNALS) process.off(name, stop);
+  if (code !== 0) throw new StepError('npm ci failed', { hint: 'see its output above' });
 }
 
 /**
@@ -31,7 +75,6 @@ async function install(launcher) {
 function isInstalled() {
   const wanted = packagesIn('package-lock.json');
   const installed = packagesIn(join('node_modules', '.package-lock.json'));
-  if (wanted === undefined || installed === undefined) return false;
   return Object.entries(wanted).every(([path, { version, optional }]) => {
     // The empty path is the checkout itself. Optional packages for other platforms are never installed.
     return path === '' || (optional && !installed[path]) || installed[path]?.version === version;
@@ -39,8 +82,12 @@ function isInstalled() {
 }
 
 function packagesIn(file) {
+  return JSON.parse(read(join(ROOT, file)) ?? '{}').packages ?? {};
+}
+
+function read(path) {
   try {
-    return JSON.parse(readFileSync(join(ROOT, file), 'utf8')).packages;
+    return readFileSync(path, 'utf8');
   } catch {
     return undefined;
   }

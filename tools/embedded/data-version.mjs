@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StepError } from '../steps.mjs';
 import { compareVersions } from './version-of.mjs';
@@ -12,8 +12,10 @@ const FILE = 'written-by-version';
  * @param {string} version of the program about to be started
  */
 export function requireReadableData(dataDir, title, version) {
-  const writtenBy = read(dataDir);
-  if (writtenBy === undefined || compareVersions(series(version), series(writtenBy)) >= 0) return;
+  const file = join(dataDir, FILE);
+  if (!existsSync(file)) return;
+  const writtenBy = readFileSync(file, 'utf8').trim();
+  if (compareVersions(series(version), series(writtenBy)) >= 0) return;
   throw new StepError(`The data in ${dataDir} was written by ${title} ${writtenBy}, but this is ${version}`, {
     hint: `put ${title} ${series(writtenBy)} or newer on PATH, or delete that folder to start afresh`,
   });
@@ -22,14 +24,6 @@ export function requireReadableData(dataDir, title, version) {
 /** Records the release that writes the data from now on. Call it once the release has started. */
 export function recordDataVersion(dataDir, version) {
   writeFileSync(join(dataDir, FILE), `${version}\n`);
-}
-
-function read(dataDir) {
-  try {
-    return readFileSync(join(dataDir, FILE), 'utf8').trim();
-  } catch {
-    return undefined;
-  }
 }
 
 function series(version) {

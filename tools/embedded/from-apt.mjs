@@ -1,10 +1,9 @@
-import { readdirSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { StepError } from '../steps.mjs';
 
-const WANTED = ['redis-server', 'redis-tools'];
 // A second C library would break every program that is started with it.
-const NEVER = new Set(['libc6', 'libc-bin']);
+const WANTED = /^'\S+' (redis-server|redis-tools|lib(?!c6_|c-bin_)[^_\s]*)_/gm;
 
 // The libraries are unpacked beside the program, where the dynamic linker does not search. `exec` keeps the pid.
 const WRAPPER = `#!/bin/sh
@@ -25,36 +24,23 @@ export function aptPackage() {
   return {
     title: 'from apt (redis-server)',
     folder: 'redis-server-apt',
-    async fetch(target, { launcher }) {
-      const names = [...new Set([...WANTED, ...(await missingLibraries(launcher))])];
-      const parent = dirname(dirname(target));
-      const bytes = await launcher.withTemporaryFolder(parent, (folder) =>
-        unpack(launcher, names, folder, dirname(target)),
-      );
-      writeFileSync(target, WRAPPER);
-      return `${names.length} packages, ${(bytes / 1e6).toFixed(1)} MB`;
+    async fetch(launcher, folder, name) {
+      // Prints lines of `'URL' name_version_arch.deb size checksum`.
+      const plan = await apt(launcher, ['--print-uris', '--yes', '--no-install-recommends', 'install', 'redis-server']);
+      const packages = [...plan.matchAll(WANTED)].map(([, wanted]) => wanted);
+      await apt(launcher, ['download', ...packages], { cwd: folder });
+      for (const file of readdirSync(folder)) {
+        await launcher.run('dpkg-deb', ['-x', file, 'root'], { cwd: folder });
+        rmSync(join(folder, file));
+      }
+      writeFileSync(join(folder, name), WRAPPER);
     },
   };
 }
 
-async function unpack(launcher, names, folder, targetFolder) {
-  await launcher.run('apt-get', ['download', ...names], { cwd: folder }).catch(explain);
-  const packages = readdirSync(folder)
-    .filter((name) => name.endsWith('.deb'))
-    .map((name) => join(folder, name));
-  for (const file of packages) await launcher.run('dpkg-deb', ['-x', file, join(targetFolder, 'root')]);
-  return packages.reduce((sum, file) => sum + statSync(file).size, 0);
-}
-
-/** Asks apt what it would install. It prints lines of `'URL' name_version_arch.deb size checksum`. */
-async function missingLibraries(launcher) {
-  const args = ['--print-uris', '--yes', '--no-install-recommends', 'install', ...WANTED];
-  const plan = await launcher.run('apt-get', args).catch(explain);
-  const names = plan.split('\n').map((line) => /^'\S+' ([^_\s]+)_/.exec(line)?.[1]);
-  return names.filter((name) => name?.startsWith('lib') && !NEVER.has(name));
-}
-
-function explain(error) {
-  const errorLine = error.details?.findLast((line) => line.startsWith('E: '));
-  throw new StepError(errorLine?.slice(3) ?? error.message);
+async function apt(launcher, args, options) {
+  return launcher.run('apt-get', args, options).catch((error) => {
+    const line = error.details.findLast((each) => each.startsWith('E: '));
+    throw new StepError(line?.slice(3) ?? error.message);
+  });
 }

@@ -1,4 +1,3 @@
-import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { StepError } from '../steps.mjs';
 
@@ -13,20 +12,12 @@ export function memoryServerDownload() {
   return {
     title: 'by mongodb-memory-server',
     folder: 'mongod-memory-server',
-    async fetch(target, { launcher, step }) {
-      await launcher.withTemporaryFolder(dirname(dirname(target)), (folder) =>
-        download(launcher, step, target, folder),
-      );
-      return 'checked against its published checksum';
+    async fetch(launcher, folder, name) {
+      // In another process, because it prints its progress to stdout.
+      const options = { cwd: folder, env: { ...process.env, npm_config_strict_ssl: 'true' } };
+      await launcher.run(process.execPath, [SCRIPT, name], options).catch((error) => {
+        throw new StepError(error.details.at(-1) ?? error.message);
+      });
     },
   };
-}
-
-/** Downloads in a child process, which prints its own progress and can be stopped midway. */
-async function download(launcher, step, target, folder) {
-  const stdout = step.handOver();
-  const options = stdout === undefined ? {} : { stdout };
-  await launcher.run(process.execPath, [SCRIPT, target, folder], options).catch((error) => {
-    throw new StepError(error.details.at(-1) ?? error.message);
-  });
 }

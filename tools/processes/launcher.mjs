@@ -1,32 +1,33 @@
+import { fork } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { StepError } from '../steps.mjs';
 import { Child, describeExit } from './child.mjs';
-import { isGroupRunning } from './identity.mjs';
-import { onParentExit } from './parent.mjs';
-import { ReaperPipe } from './reaper-pipe.mjs';
-import { RANK, signalGroup, stopInOrder } from './stop-in-order.mjs';
-import { makeTemporaryFolder, removeTemporaryFolder } from './temporary-folder.mjs';
+import { RANK, signal, stopInOrder } from './stop-in-order.mjs';
 
+const REAPER = fileURLToPath(new URL('./reaper.mjs', import.meta.url));
 const APP_GRACE_MS = 10_000;
 // npm defers SIGTERM until it is done. Work that is cut short is detected and repeated by the next run.
 const COMMAND_GRACE_MS = 2000;
 const FIRST_LINES = 10;
 // npm forwards a Ctrl-C that the terminal has already delivered: two signals this close together count as one.
 const SAME_SIGNAL_MS = 500;
+const PARENT_POLL_INTERVAL_MS = 500;
 
 /**
  * Runs a tool and exits with its exit code. Everything it has started is stopped when it returns, throws, is told to
  * stop (SIGINT, SIGTERM, SIGHUP, or the npm that runs it exits) or is killed.
  * @param {import('../steps.mjs').Steps} steps
  * @param {(launcher: Launcher) => Promise<number | void>} main resolves to the exit code, 0 by default
- * @param {{exitCodeWhenStopped?: number}} [options] the exit code after a signal
+ * @param {{exitCodeWhenStopped?: number, exitCodeOnFailure?: number}} [options] the exit codes after a signal, and if
+ * `main` throws
  */
-export async function launch(steps, main, { exitCodeWhenStopped = 0 } = {}) {
+export async function launch(steps, main, { exitCodeWhenStopped = 0, exitCodeOnFailure = 1 } = {}) {
   const launcher = new Launcher(steps, exitCodeWhenStopped);
-  let code = 1;
+  let code = exitCodeOnFailure;
   try {
-    const work = main(launcher);
-    work.catch(() => {}); // After a stop, the outcome of the work no longer matters.
-    code = (await Promise.race([work, launcher.ended])) ?? 0;
+    code = (await Promise.race([main(launcher), launcher.ended])) ?? 0;
   } catch (error) {
     steps.interrupt();
     steps.fail(error);
@@ -35,15 +36,16 @@ export async function launch(steps, main, { exitCodeWhenStopped = 0 } = {}) {
   process.exit(code);
 }
 
-/** Keeps track of everything that a tool has started or holds, so that all of it can be released in order. */
+/** Keeps track of everything that a tool has started, so that all of it can be stopped in order. */
 export class Launcher {
+  /** What is currently running, in the order of starting. @type {Child[]} */
+  targets = [];
   /** Resolves to the exit code when asked to stop. Rejects when a watched child exits on its own. */
   ended;
   #end;
   #fail;
-  #targets = new Map();
-  #cleanups = [];
-  #reaper = new ReaperPipe();
+  #paths = [];
+  #reaper;
   #signalledAt;
   #stopping = false;
 
@@ -53,17 +55,11 @@ export class Launcher {
       this.#end = resolve;
       this.#fail = reject;
     });
-    this.ended.catch(() => {}); // It may reject before anything awaits it.
-    const stop = () => this.#onStopSignal(exitCodeWhenStopped);
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop);
+    this.#reaper = startReaper();
+    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => this.#onStopSignal(exitCodeWhenStopped));
     // The reader has exited (`npm start | head`), or the terminal was closed.
     for (const stream of [process.stdout, process.stderr]) stream.on('error', () => this.finish(exitCodeWhenStopped));
-    onParentExit(() => this.finish(exitCodeWhenStopped));
-  }
-
-  /** What is currently running. */
-  get targets() {
-    return [...this.#targets.values()];
+    if (process.env.npm_lifecycle_event !== undefined) onParentExit(() => this.finish(exitCodeWhenStopped));
   }
 
   /**
@@ -75,8 +71,14 @@ export class Launcher {
    */
   start(name, command, args, { rank = RANK.app, graceMs = APP_GRACE_MS, ...options } = {}) {
     if (this.#stopping) throw new StepError('stopping');
-    const child = new Child(name, command, args, options);
-    if (child.identity) this.#keep(child, { ...child.identity, name, rank, graceMs });
+    const child = Object.assign(new Child(name, command, args, options), { rank, graceMs });
+    if (child.pid === undefined) return child;
+    this.targets.push(child);
+    this.#informReaper();
+    child.exited.then(() => {
+      this.targets = this.targets.filter((target) => target !== child);
+      this.#informReaper();
+    });
     return child;
   }
 
@@ -88,13 +90,12 @@ export class Launcher {
    * @returns {Promise<string>} its stdout; rejects with a StepError that contains lines of its output if it fails
    */
   async run(command, args, { name = command, ...options } = {}) {
-    const collect = options.stdout === undefined;
     // The first lines of a command often name the cause, and the last ones only the consequences.
-    const ours = { collect, keepFirst: FIRST_LINES, graceMs: COMMAND_GRACE_MS };
+    const ours = { collect: true, keepFirst: FIRST_LINES, graceMs: COMMAND_GRACE_MS };
     const child = this.start(name, command, args, { ...ours, ...options });
     const exit = await child.exited;
     if (exit.code !== 0) throw new StepError(`${name} ${describeExit(exit)}`, { details: child.reportLines() });
-    return child.stdout;
+    return exit.stdout;
   }
 
   /** Stops everything if this child exits. */
@@ -106,11 +107,16 @@ export class Launcher {
     });
   }
 
+  /** Removes a file or folder at the end, even after a kill. The last one registered is removed first. */
+  removeAtEnd(path) {
+    this.#paths.unshift(path);
+    this.#informReaper();
+  }
+
   /** Creates a folder that is removed at the end, even after a kill. */
   temporaryFolder(parent) {
-    const folder = makeTemporaryFolder(parent);
-    this.#reaper.folder(folder);
-    this.addCleanup(() => removeTemporaryFolder(folder));
+    const folder = mkdtempSync(join(parent, '.item-listing-service-tmp-'));
+    this.removeAtEnd(folder);
     return folder;
   }
 
@@ -126,13 +132,8 @@ export class Launcher {
     try {
       return await work(folder);
     } finally {
-      removeTemporaryFolder(folder);
+      remove(folder);
     }
-  }
-
-  /** Registers a cleanup that runs after everything is stopped. The last one registered runs first. */
-  addCleanup(action) {
-    this.#cleanups.unshift(action);
   }
 
   /** Ends the tool with this exit code. */
@@ -141,39 +142,45 @@ export class Launcher {
     this.#end(code);
   }
 
-  /** Stops everything that is still running, in order, and then runs the cleanups. */
+  /** Stops everything that is still running, in order, and removes what is to be removed. */
   async stop() {
     this.#stopping = true;
-    const running = this.targets.filter(isGroupRunning).sort((a, b) => a.rank - b.rank);
+    const running = this.targets.toSorted((a, b) => a.rank - b.rank);
     const names = running.map((target) => target.name).join(', ');
     if (running.length > 0) await this.steps.run(`Stop ${names}`, () => stopInOrder(running));
-    for (const action of this.#cleanups) await this.#runCleanup(action);
-    this.#reaper.done();
+    this.#paths.forEach(remove);
+    await new Promise((resolve) => this.#reaper.send({ targets: [], paths: [] }, resolve));
   }
 
-  async #runCleanup(action) {
-    try {
-      await action();
-    } catch (error) {
-      this.steps.fail(error); // The other cleanups still run.
-    }
+  #informReaper() {
+    const targets = this.targets.map(({ pid, rank, graceMs }) => ({ pid, rank, graceMs }));
+    this.#reaper.send({ targets, paths: this.#paths });
   }
 
   #onStopSignal(code) {
     const now = performance.now();
     if (this.#signalledAt === undefined) this.finish(code);
-    else if (now - this.#signalledAt > SAME_SIGNAL_MS) this.targets.forEach((target) => signalGroup(target, 'SIGKILL'));
+    else if (now - this.#signalledAt > SAME_SIGNAL_MS) this.targets.forEach(({ pid }) => signal(-pid, 'SIGKILL'));
     this.#signalledAt = now;
   }
+}
 
-  #keep(child, target) {
-    this.#targets.set(target.pid, target);
-    this.#reaper.started(target);
-    child.exited.then(async () => {
-      // Processes that it leaves in its group must not outlive it.
-      await stopInOrder([target]);
-      this.#targets.delete(target.pid);
-      this.#reaper.ended(target.pid);
-    });
-  }
+function startReaper() {
+  // Without the environment: its NODE_OPTIONS may contain the port of a debugger, which is already in use.
+  const reaper = fork(REAPER, { env: {}, execArgv: [], detached: true, stdio: 'ignore' });
+  // Without the reaper, everything works except for cleaning up after a kill.
+  reaper.on('error', () => {});
+  reaper.unref();
+  reaper.channel?.unref();
+  return reaper;
+}
+
+/** Killing npm does not end its script, which only gets another parent. */
+function onParentExit(callback) {
+  const parent = process.ppid;
+  setInterval(() => process.ppid !== parent && callback(), PARENT_POLL_INTERVAL_MS).unref();
+}
+
+function remove(path) {
+  rmSync(path, { recursive: true, force: true, maxRetries: 3 });
 }

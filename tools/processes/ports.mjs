@@ -1,18 +1,15 @@
-import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import getPort, { portNumbers } from 'get-port';
 import { StepError } from '../steps.mjs';
-import { claim } from './claim.mjs';
+import { tryLock } from './lock.mjs';
 
-const LOOPBACKS = ['127.0.0.1', '::1'];
 const TRIES = 200;
+const RESERVED = join(tmpdir(), `item-listing-service-ports-${process.getuid()}`);
 
 /** Returns an unused port, chosen by the operating system. */
 export async function anyFreePort() {
-  const server = await listen(0);
-  const { port } = server.address();
-  await close(server);
-  return port;
+  return getPort();
 }
 
 /**
@@ -22,7 +19,7 @@ export async function anyFreePort() {
  * @param {number} preferred
  */
 export async function reservePort(launcher, preferred) {
-  for (let port = preferred; port < preferred + TRIES && port <= 65_535; port += 1) {
+  for (const port of portNumbers(preferred, preferred + TRIES)) {
     if (await reserve(launcher, port)) return port;
   }
   throw new StepError(`No free port from ${preferred} on`);
@@ -45,51 +42,5 @@ export async function reserveRequestedPort(launcher, variable) {
 }
 
 async function reserve(launcher, port) {
-  const reservation = await claim(join(tmpdir(), `item-listing-service-ports-${process.getuid()}`, String(port)));
-  if (reservation.holder) return false;
-  if (await isFree(port)) {
-    launcher.addCleanup(reservation.release);
-    return true;
-  }
-  reservation.release();
-  return false;
-}
-
-/**
- * Whether nothing serves this port on `localhost`. Listening alone is no proof: it can succeed beside a program that
- * listens on all addresses or on IPv6 only.
- */
-async function isFree(port) {
-  const found = await Promise.all(LOOPBACKS.map((host) => isListening(host, port)));
-  if (found.includes(true)) return false;
-  try {
-    await close(await listen(port));
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Whether anything accepts connections at this address. */
-export function isListening(host, port) {
-  return new Promise((resolve) => {
-    const socket = connect({ host, port });
-    const settle = (isConnected) => {
-      socket.destroy();
-      resolve(isConnected);
-    };
-    socket.setTimeout(1000, () => settle(false));
-    socket.once('connect', () => settle(true)).once('error', () => settle(false));
-  });
-}
-
-function listen(port) {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(port, '127.0.0.1', () => resolve(server));
-  });
-}
-
-function close(server) {
-  return new Promise((resolve) => server.close(resolve));
+  return (await getPort({ port })) === port && tryLock(launcher, join(RESERVED, String(port)));
 }

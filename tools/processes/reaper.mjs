@@ -1,33 +1,19 @@
-// Outlives the launcher that started it. If the launcher is killed before it can clean up, the pipe between them
+// Outlives the launcher that started it. If the launcher is killed before it can clean up, the IPC channel between them
 // closes, and everything that the launcher had started is stopped here.
-//
-// Lines on stdin: `+{target}` started, `-pid` exited, `~folder` to remove at the end, `done` nothing left to do.
-import { createInterface } from 'node:readline';
+import { rmSync } from 'node:fs';
 import { stopInOrder } from './stop-in-order.mjs';
-import { removeTemporaryFolder } from './temporary-folder.mjs';
 
-const GRACE_MS = 10_000;
+const MAX_GRACE_MS = 10_000;
 
-const targets = new Map();
-const folders = new Set();
-let isDone = false;
+// Not `node`, so that `killall node` does not end it together with the launcher.
+process.title = 'item-reaper';
 
-const handlers = {
-  '+': (text) => {
-    const target = JSON.parse(text);
-    targets.set(target.pid, { ...target, graceMs: GRACE_MS });
-  },
-  '-': (text) => targets.delete(Number(text)),
-  '~': (text) => folders.add(text),
-  d: () => (isDone = true),
-};
+/** @type {{targets: import('./stop-in-order.mjs').Target[], paths: string[]}} what is running, and what to remove */
+let state = { targets: [], paths: [] };
 
-// The signals that end the launcher must not end the process that cleans up after it.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {});
-
-for await (const line of createInterface({ input: process.stdin })) handlers[line[0]]?.(line.slice(1));
-
-if (!isDone) {
-  await stopInOrder([...targets.values()]);
-  for (const folder of folders) removeTemporaryFolder(folder);
-}
+process.on('message', (message) => (state = message));
+process.on('disconnect', async () => {
+  const { targets, paths } = state;
+  await stopInOrder(targets.map((target) => ({ ...target, graceMs: Math.min(target.graceMs, MAX_GRACE_MS) })));
+  for (const path of paths) rmSync(path, { recursive: true, force: true, maxRetries: 3 });
+});

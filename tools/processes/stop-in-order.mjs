@@ -1,10 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isGroupRunning } from './identity.mjs';
 
 const POLL_INTERVAL_MS = 100;
 const AFTER_KILL_MS = 3000;
 
-/** @typedef {import('./identity.mjs').Identity & {name: string, rank: number, graceMs: number}} Target */
+/** @typedef {{pid: number, name: string, rank: number, graceMs: number}} Target the leader of a process group */
 
 /** The order of stopping. Applications, and commands with them, come first: they may still need both databases. */
 export const RANK = { app: 0, redis: 1, mongodb: 2 };
@@ -14,32 +14,44 @@ export const RANK = { app: 0, redis: 1, mongodb: 2 };
  * @param {Target[]} targets
  */
 export async function stopInOrder(targets) {
-  const ranks = [...new Set(targets.map((target) => target.rank))].sort((a, b) => a - b);
-  for (const rank of ranks) {
+  for (const rank of Object.values(RANK)) {
     await Promise.all(targets.filter((target) => target.rank === rank).map(stop));
   }
 }
 
-/** Sends a signal to a whole process group, if it is still the group that was started. */
-export function signalGroup(target, signal) {
-  if (!isGroupRunning(target)) return;
+/** Sends a signal to a process or, if the pid is negative, to a process group. Returns whether there is one. */
+export function signal(pid, name) {
   try {
-    process.kill(-target.pid, signal);
-  } catch {
-    // It exited between the check and the signal.
+    return process.kill(pid, name);
+  } catch (error) {
+    return error.code === 'EPERM';
   }
 }
 
-async function stop(target) {
-  signalGroup(target, 'SIGTERM');
-  if (await isGoneWithin(target, target.graceMs)) return;
-  signalGroup(target, 'SIGKILL');
-  await isGoneWithin(target, AFTER_KILL_MS);
+/** Returns whether a process or, if the pid is negative, a process group is running. */
+export function isRunning(pid) {
+  return signal(pid, 0) && !isZombie(Math.abs(pid));
 }
 
-async function isGoneWithin(target, ms) {
+/** A zombie does not count: in a container, the process with pid 1 may leave it there for ever. */
+function isZombie(pid) {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
+  } catch {
+    return false;
+  }
+}
+
+async function stop({ pid, graceMs }) {
+  signal(-pid, 'SIGTERM');
+  if (await isGoneWithin(pid, graceMs)) return;
+  signal(-pid, 'SIGKILL');
+  await isGoneWithin(pid, AFTER_KILL_MS);
+}
+
+async function isGoneWithin(pid, ms) {
   const deadline = performance.now() + ms;
-  while (isGroupRunning(target)) {
+  while (isRunning(-pid)) {
     if (performance.now() > deadline) return false;
     await delay(POLL_INTERVAL_MS);
   }

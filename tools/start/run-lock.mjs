@@ -1,35 +1,39 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { LOCAL } from '../checkout/root.mjs';
-import { claim } from '../processes/claim.mjs';
-import { isGroupRunning } from '../processes/identity.mjs';
-import { stopInOrder } from '../processes/stop-in-order.mjs';
-import { StepError } from '../steps.mjs';
+import { tryLock } from '../processes/lock.mjs';
+import { isRunning } from '../processes/stop-in-order.mjs';
+
+const FILE = join(LOCAL, 'npm-start.json');
+const POLL_INTERVAL_MS = 300;
 
 /**
- * Makes this the only run in this checkout, like {@link tryRunLock}, but throws if there is another.
+ * Makes this the only run in this checkout, unless there is another: two would write the same data. Waits until
+ * everything that a killed run has started is stopped.
  * @param {import('../processes/launcher.mjs').Launcher} launcher
- */
-export async function acquireRunLock(launcher) {
-  const { holder, record } = await tryRunLock(launcher);
-  if (holder) throw new StepError(`Already running here, pid ${holder.pid}, ${holder.url ?? 'just starting'}`);
-  return record;
-}
-
-/**
- * Makes this the only run in this checkout, unless there is another: two would write the same data. First stops
- * whatever a killed run has left running.
- * @param {import('../processes/launcher.mjs').Launcher} launcher
- * @returns {Promise<{holder: {pid: number, url?: string, mongodbUri?: string}} | {record: (details?: object) => void}>}
- * the other run; or `record`, to be called after each start, and with details for other tools once everything is up
+ * @returns {Promise<{holder: {pid: number, url?: string, mongodbUri?: string}} | {record: (details: object) => void}>}
+ * the other run; or `record`, which tells other tools about this one once everything is up
  */
 export async function tryRunLock(launcher) {
-  const lock = await claim(join(LOCAL, 'npm-start.json'));
-  if (lock.holder) return { holder: lock.holder };
-  launcher.addCleanup(lock.release);
-  const leftovers = (lock.former?.targets ?? []).filter(isGroupRunning);
-  if (leftovers.length > 0) {
-    const names = leftovers.map((target) => target.name).join(', ');
-    await launcher.steps.run(`Stop what a killed run left behind: ${names}`, () => stopInOrder(leftovers));
+  while (!(await tryLock(launcher, FILE))) {
+    const holder = read();
+    if (holder !== undefined && isRunning(holder.pid)) return { holder };
+    await delay(POLL_INTERVAL_MS);
   }
-  return { record: (details) => lock.update({ ...details, targets: launcher.targets }) };
+  launcher.removeAtEnd(FILE);
+  write({});
+  return { record: write };
+}
+
+function read() {
+  try {
+    return JSON.parse(readFileSync(FILE, 'utf8'));
+  } catch {
+    return undefined; // The other run has not written it yet.
+  }
+}
+
+function write(details) {
+  writeFileSync(FILE, JSON.stringify({ pid: process.pid, ...details }));
 }

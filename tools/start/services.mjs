@@ -14,11 +14,15 @@ const TIMEOUT_MS = 2000;
  * @param {string} [root] of the checkout that contains the command
  */
 export async function runCli(launcher, name, env, root = ROOT) {
-  const script = join(root, 'dist', 'apps', 'cli', 'src', `${name}.js`);
   const options = { name, env, cwd: root, onLine: prefixed(launcher, name) };
-  await launcher.run(process.execPath, [script], options).catch((error) => {
+  await launcher.run(process.execPath, [cliScript(name, root)], options).catch((error) => {
     throw new StepError(error.message, { hint: `see its output above, marked [${name}]` });
   });
+}
+
+/** Returns the path of a command in apps/cli. */
+export function cliScript(name, root = ROOT) {
+  return join(root, 'dist', 'apps', 'cli', 'src', `${name}.js`);
 }
 
 /**
