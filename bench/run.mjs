@@ -12,14 +12,12 @@
 //   --write       replaces the part of docs/benchmarks.md that belongs to this benchmark, and its plots
 //   --data DIR    read and scale: keeps MongoDB's data in this folder. The next run reuses what this one has loaded;
 //                 loading a million items takes most of the time of scale
-import '../tools/node-version.mjs';
+import '../tools/checkout/install.mjs';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { installIfNeeded } from '../tools/checkout/install.mjs';
 import { Steps, StepError } from '../tools/steps.mjs';
 
-await installIfNeeded();
 const { buildIfNeeded } = await import('../tools/checkout/build.mjs');
 const { launch } = await import('../tools/processes/launcher.mjs');
 

@@ -1,12 +1,14 @@
 // Starts MongoDB and Redis for development: `node tools/databases.mjs [--data DIR] [--until-stdin-closes]`.
 // Prints one line of JSON with their addresses to stdout, and progress to stderr.
+import './checkout/install.mjs';
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { runMongodb, runRedis } from './embedded/start-databases.mjs';
-import { launch } from './processes/launcher.mjs';
-import { anyFreePort } from './processes/ports.mjs';
 import { Steps } from './steps.mjs';
+
+const { runMongodb, runRedis } = await import('./embedded/start-databases.mjs');
+const { launch } = await import('./processes/launcher.mjs');
+const { anyFreePort } = await import('./processes/ports.mjs');
 
 const { values: options } = parseArgs({
   options: { data: { type: 'string' }, 'until-stdin-closes': { type: 'boolean', default: false } },
@@ -17,7 +19,7 @@ await launch(new Steps(process.stderr), async (launcher) => {
   const dataDir = options.data ? resolve(options.data) : launcher.temporaryFolder(tmpdir());
   const mongodb = await runMongodb(launcher, { dataDir, port: await anyFreePort() });
   const redis = await runRedis(launcher, { dataDir, port: await anyFreePort() });
-  const found = {
+  const addresses = {
     mongodbUri: mongodb.uri,
     redisUrl: redis.uri,
     mongodbPid: mongodb.pid,
@@ -25,6 +27,6 @@ await launch(new Steps(process.stderr), async (launcher) => {
     mongodBin: mongodb.binary,
     redisServerBin: redis.binary,
   };
-  process.stdout.write(`${JSON.stringify(found)}\n`);
+  process.stdout.write(`${JSON.stringify(addresses)}\n`);
   return launcher.ended;
 });

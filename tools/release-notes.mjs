@@ -6,20 +6,15 @@ import { join } from 'node:path';
 import { ROOT } from './checkout/root.mjs';
 
 const [tag = ''] = process.argv.slice(2);
-const version = tag.replace(/^v/, '');
-const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+// The heading is `## 1.2.3` or `## [1.2.3]`, with or without a date after the version.
+const sections = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8').split(/^## /m);
+const section = sections.find((text) => /^\[?([^\]\s]+)/.exec(text)?.[1] === version) ?? '';
+const notes = section.split('\n').slice(1).join('\n').trim();
 
-const notes = sectionOf(readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8'), version);
-if (version !== manifest.version) fail(`The tag is ${tag || 'missing'}, but package.json has ${manifest.version}`);
+if (tag.replace(/^v/, '') !== version) fail(`The tag is ${tag || 'missing'}, but package.json has ${version}`);
 else if (!notes) fail(`CHANGELOG.md has no text under "## ${version}"`);
 else console.log(notes);
-
-/** Returns the text below `## 1.2.3` or `## [1.2.3]`, with or without a date after the version, or undefined. */
-function sectionOf(changelog, wanted) {
-  const sections = changelog.split(/^## /m).slice(1);
-  const section = sections.find((text) => /^\[?([^\]\s]+)/.exec(text)?.[1] === wanted);
-  return section?.split('\n').slice(1).join('\n').trim();
-}
 
 function fail(message) {
   console.error(message);

@@ -1,7 +1,55 @@
 // `npm start`: runs everything on one machine, from a bare checkout to example commands. Binds 127.0.0.1 only.
-import './node-version.mjs';
-import { installIfNeeded } from './checkout/install.mjs';
+import './checkout/install.mjs';
+import { StepError, Steps } from './steps.mjs';
 
-await installIfNeeded();
-const { run } = await import('./start/run.mjs');
-await run();
+const { buildIfNeeded } = await import('./checkout/build.mjs');
+const { runMongodb, runRedis } = await import('./embedded/start-databases.mjs');
+const { launch } = await import('./processes/launcher.mjs');
+const { tryRunLock } = await import('./processes/lock.mjs');
+const { reservePort } = await import('./processes/ports.mjs');
+const { runCli, startService } = await import('./start/services.mjs');
+const { welcome } = await import('./start/welcome.mjs');
+
+const PORTS = { api: 3000, worker: 3001 };
+
+await launch(new Steps(), async (launcher) => {
+  const { holder, record } = await tryRunLock(launcher);
+  if (holder) throw new StepError(`Already running here, pid ${holder.pid}, ${holder.url}`);
+  const apiPort = await reservePort(launcher, PORTS.api, 'PORT');
+  const workerPort = await reservePort(launcher, PORTS.worker, 'WORKER_PORT');
+  await buildIfNeeded(launcher);
+  const databases = await startDatabases(launcher);
+  const env = environment(databases, apiPort, workerPort);
+  await launcher.steps.run('Set up the database', () => runCli(launcher, 'setup', env));
+  await launcher.steps.run('Load the demo catalogue once', () => runCli(launcher, 'demo', env));
+  await launcher.steps.run(`API on 127.0.0.1:${apiPort}, worker on 127.0.0.1:${workerPort}`, () =>
+    Promise.all([startService(launcher, 'api', apiPort, env), startService(launcher, 'worker', workerPort, env)]),
+  );
+  // A URI from the environment may contain a password, so it is not recorded: other tools need MONGODB_URI as well.
+  const mongodbUri = process.env.MONGODB_URI ? undefined : databases.MONGODB_URI;
+  record({ url: `http://localhost:${apiPort}`, mongodbUri });
+  launcher.steps.print(await welcome(apiPort, workerPort));
+  return launcher.ended;
+});
+
+async function startDatabases(launcher) {
+  const { MONGODB_URI, REDIS_URL } = process.env;
+  if (MONGODB_URI) launcher.steps.print('Using the MongoDB in MONGODB_URI');
+  if (REDIS_URL) launcher.steps.print('Using the Redis in REDIS_URL');
+  return {
+    MONGODB_URI: MONGODB_URI || (await runMongodb(launcher)).uri,
+    REDIS_URL: REDIS_URL || (await runRedis(launcher)).uri,
+  };
+}
+
+function environment(databases, apiPort, workerPort) {
+  return {
+    LOG_LEVEL: 'warn', // Keeps the terminal readable.
+    PUBLIC_SITE_URL: `http://localhost:${apiPort}`,
+    ...process.env,
+    ...databases,
+    HOST: '127.0.0.1',
+    PORT: String(apiPort),
+    WORKER_PORT: String(workerPort),
+  };
+}

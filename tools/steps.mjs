@@ -4,12 +4,8 @@ const SLOW_MS = 1500;
 
 /** A failure that a person can act on: what went wrong, the lines that show it, and a hint. */
 export class StepError extends Error {
-  /**
-   * @param {string} message one sentence without the final period
-   * @param {{hint?: string, details?: string[], cause?: unknown}} [more]
-   */
-  constructor(message, { hint, details = [], cause } = {}) {
-    super(message, { cause });
+  constructor(message, { hint, details = [] } = {}) {
+    super(message);
     this.name = 'StepError';
     this.hint = hint;
     this.details = details;
@@ -21,32 +17,18 @@ export class Steps {
   #stream;
   #interruptions = 0;
 
-  /** @param {NodeJS.WriteStream} [stream] where the lines go */
   constructor(stream = process.stdout) {
     this.#stream = stream;
   }
 
-  /**
-   * Runs a step. If it fails, prints its title and rethrows the error.
-   * @template T
-   * @param {string} title what is done
-   * @param {() => Promise<T> | T} work
-   * @returns {Promise<T>}
-   */
+  /** Runs a step, and returns its result. If it fails, prints the reason and rethrows the error. */
   async run(title, work) {
-    return this.#run(title, work, (end) => end('red', 'FAIL', title));
+    return this.#run(title, work, 'red', 'FAIL');
   }
 
-  /**
-   * Runs a step that may fail, because there is an alternative. If it fails, prints the reason and returns undefined.
-   * @template T
-   * @param {string} title
-   * @param {() => Promise<T> | T} work
-   * @returns {Promise<T | undefined>}
-   */
+  /** Runs a step that may fail, because there is an alternative. If it fails, prints the reason. */
   async attempt(title, work) {
-    const onError = (end, { message }) => end('dim', '--  ', `${title}: ${message}`);
-    return this.#run(title, work, onError).catch(() => undefined);
+    return this.#run(title, work, 'dim', '--  ').catch(() => undefined);
   }
 
   /** Prints a separate line, even in the middle of a step. */
@@ -66,20 +48,20 @@ export class Steps {
     this.#interruptions += 1;
   }
 
-  async #run(title, work, onError) {
+  async #run(title, work, failedColour, failedMark) {
     const interruptions = this.#interruptions;
     const started = performance.now();
     const print = (colour, mark, text) => {
       if (interruptions === this.#interruptions) this.print(`${this.#paint(colour, mark)} ${text}`);
     };
-    const end = (colour, mark, text) => print(colour, mark, `${text} (${duration(performance.now() - started)})`);
     const slow = setTimeout(() => print('cyan', '... ', title), SLOW_MS);
     try {
       const value = await work();
-      end('green', 'ok  ', title);
+      print('green', 'ok  ', `${title} (${((performance.now() - started) / 1000).toFixed(1)} s)`);
       return value;
     } catch (error) {
-      onError(end, error);
+      // The last line that a program prints usually says why it fails.
+      print(failedColour, failedMark, [title, error.message, ...(error.details ?? []).slice(-1)].join(': '));
       throw error;
     } finally {
       clearTimeout(slow);
@@ -89,8 +71,4 @@ export class Steps {
   #paint(colour, text) {
     return this.#stream.hasColors?.() ? styleText(colour, text) : text;
   }
-}
-
-function duration(ms) {
-  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }

@@ -1,14 +1,12 @@
 // `npm test`: runs the tests from a bare checkout, on their own databases. Further arguments are passed to jest.
 // `--no-databases` as the first argument skips the databases and the build, for unit tests.
 // `REDIS_RELEASE=pinned npm run test:faults` uses the release that the launcher fetches, even if another is on PATH.
-import './node-version.mjs';
+import './checkout/install.mjs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { installIfNeeded } from './checkout/install.mjs';
 import { ROOT } from './checkout/root.mjs';
 import { Steps } from './steps.mjs';
 
-await installIfNeeded();
 const { buildIfNeeded } = await import('./checkout/build.mjs');
 const { runMongodb, runRedis } = await import('./embedded/start-databases.mjs');
 const { TERMINAL } = await import('./processes/child.mjs');
@@ -20,20 +18,14 @@ const INTERRUPTED = 130;
 /** Run by default. `abuse`, `faults` and their short forms have commands of their own. */
 const PROJECTS = ['--selectProjects', 'unit', 'integration', 'system'];
 
-const [first, ...rest] = process.argv.slice(2);
-const withDatabases = first !== '--no-databases';
-const requested = withDatabases ? process.argv.slice(2) : rest;
-const jestArgs = requested.some((arg) => arg.startsWith('--selectProjects')) ? requested : [...requested, ...PROJECTS];
+await launch(new Steps(), run, { exitCodeWhenStopped: INTERRUPTED });
 
-await launch(
-  new Steps(),
-  async (launcher) => {
-    if (withDatabases) await buildIfNeeded(launcher);
-    const databases = withDatabases ? await startDatabases(launcher) : {};
-    return runJest(launcher, databases);
-  },
-  { exitCodeWhenStopped: INTERRUPTED },
-);
+async function run(launcher) {
+  const args = process.argv.slice(2);
+  if (args[0] === '--no-databases') return runJest(launcher, args.slice(1), {});
+  await buildIfNeeded(launcher);
+  return runJest(launcher, args, await startDatabases(launcher));
+}
 
 async function startDatabases(launcher) {
   const dataDir = launcher.temporaryFolder(tmpdir());
@@ -47,11 +39,12 @@ async function startDatabases(launcher) {
   };
 }
 
-async function runJest(launcher, databases) {
+async function runJest(launcher, requested, databases) {
+  const projects = requested.some((arg) => arg.startsWith('--selectProjects')) ? [] : PROJECTS;
   // The MongoDB driver imports a module dynamically while it connects, which jest supports only with this flag.
   const nodeOptions = [process.env.NODE_OPTIONS, '--experimental-vm-modules', '--no-warnings'].filter(Boolean);
   const env = { ...process.env, ...databases, NODE_OPTIONS: nodeOptions.join(' ') };
   const options = { ...TERMINAL, env, cwd: ROOT };
-  const { exited } = launcher.start('jest', process.execPath, [JEST, ...jestArgs], options);
+  const { exited } = launcher.start('jest', process.execPath, [JEST, ...requested, ...projects], options);
   return (await exited).code ?? 1;
 }

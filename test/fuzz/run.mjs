@@ -1,14 +1,12 @@
 // `npm run test:fuzz`: schemathesis sends the service requests that its OpenAPI document allows, and others that it
 // does not. `--short` sends a few hundred, always the same. Further arguments are passed to `schemathesis run`, such as
 // `--seed 5`.
-import '../../tools/node-version.mjs';
+import '../../tools/checkout/install.mjs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { installIfNeeded } from '../../tools/checkout/install.mjs';
 import { ROOT } from '../../tools/checkout/root.mjs';
 import { Steps } from '../../tools/steps.mjs';
 
-await installIfNeeded();
 const { buildIfNeeded } = await import('../../tools/checkout/build.mjs');
 const { runMongodb, runRedis } = await import('../../tools/embedded/start-databases.mjs');
 const { TERMINAL } = await import('../../tools/processes/child.mjs');

@@ -1,10 +1,12 @@
+// Imported first by every tool: installs the dependencies unless they already match the lock file. Whatever uses one of
+// them is imported afterwards, dynamically.
+import '../node-version.mjs';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isRunning } from '../processes/stop-in-order.mjs';
-import { StepError, Steps } from '../steps.mjs';
 import { LOCAL, ROOT } from './root.mjs';
 
 // Building and testing need the development dependencies, whatever NODE_ENV says.
@@ -13,47 +15,24 @@ const LOCK = join(LOCAL, 'install.lock');
 const POLL_INTERVAL_MS = 300;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const INTERRUPTED = 130;
+const FAILED = 2;
 
-/**
- * Installs the dependencies unless they already match the lock file. Everything that imports one of them has to be
- * imported afterwards, dynamically. Exits if the installation fails.
- * @param {{exitCodeOnFailure?: number}} [options]
- */
-export async function installIfNeeded({ exitCodeOnFailure = 1 } = {}) {
-  if (isInstalled()) return;
-  const steps = new Steps(process.stderr);
-  await acquireLock(steps);
-  try {
-    if (!isInstalled()) await steps.run('Install dependencies (npm ci)', install);
-  } catch (error) {
-    steps.fail(error);
-    process.exit(exitCodeOnFailure);
-  }
-  rmSync(LOCK, { force: true });
+if (!isInstalled()) {
+  await acquireLock();
+  if (!isInstalled()) await install();
+  rmSync(LOCK);
 }
 
 /** Two runs in one checkout would delete each other's files. The lock of a process that has exited does not count. */
-async function acquireLock(steps) {
+async function acquireLock() {
+  while (isRunning(Number(read(LOCK)))) await delay(POLL_INTERVAL_MS);
   mkdirSync(LOCAL, { recursive: true });
-  for (let attempt = 1; !tryLock(); attempt += 1) {
-    const pid = Number(read(LOCK));
-    if (!isRunning(pid)) rmSync(LOCK, { force: true });
-    else if (attempt === 1) steps.print(`Waiting for the installation of another run (pid ${pid})`);
-    await delay(POLL_INTERVAL_MS);
-  }
-}
-
-function tryLock() {
-  try {
-    writeFileSync(LOCK, String(process.pid), { flag: 'wx' });
-    return true;
-  } catch (error) {
-    if (error.code === 'EEXIST') return false;
-    throw error;
-  }
+  rmSync(LOCK, { force: true });
+  writeFileSync(LOCK, String(process.pid), { flag: 'wx' });
 }
 
 async function install() {
+  console.error('Install dependencies (npm ci)');
   const npm = spawn('npm', ARGUMENTS, { cwd: ROOT, stdio: ['ignore', process.stderr, process.stderr] });
   writeFileSync(LOCK, String(npm.pid)); // npm goes on if this process is killed.
   const stop = () => {
@@ -64,7 +43,7 @@ async function install() {
   for (const name of SIGNALS) process.once(name, stop);
   const [code] = await once(npm, 'exit');
   for (const name of SIGNALS) process.off(name, stop);
-  if (code !== 0) throw new StepError('npm ci failed', { hint: 'see its output above' });
+  if (code !== 0) process.exit(FAILED);
 }
 
 /**

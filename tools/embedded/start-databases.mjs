@@ -1,73 +1,67 @@
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { recordDataVersion, requireReadableData } from './data-version.mjs';
-import { findBinary } from './find-binary.mjs';
+import { LOCAL } from '../checkout/root.mjs';
+import { reservePort } from '../processes/ports.mjs';
+import { StepError } from '../steps.mjs';
+import { compareVersions, findBinary } from './find-binary.mjs';
 import { MONGODB } from './mongodb.mjs';
 import { waitUntilReady } from './readiness.mjs';
 import { REDIS } from './redis.mjs';
 
 const GRACE_MS = 15_000;
 const SHOWN_LINES = 10;
+const VERSION_FILE = 'written-by-version';
 
 /**
- * A database server: where to get its program, and how to run it on 127.0.0.1.
- * @typedef {object} Database
- * @property {string} title
- * @property {string} name file name in the cache
- * @property {string[]} programs names on PATH
- * @property {string} variable environment variable; `pinned` skips PATH
- * @property {RegExp} versionPattern matches the version in the output of `--version`
- * @property {string} minimum oldest usable version
- * @property {import('./find-binary.mjs').Source[]} sources tried in order
- * @property {string} hint what to install
- * @property {number} rank in the order of stopping
- * @property {(place: {dataDir: string, logFile: string, port: number}) => string[]} settings its arguments
- * @property {(line: string) => boolean} isError whether a line of its log says why it exited
- * @property {(port: number, pid: number) => Promise<boolean>} isReady may reject while it is not ready; checks the pid,
- *   because another program may have taken the port first
+ * Finds and starts MongoDB as a single-member replica set, which transactions and change streams require. Its files are
+ * in a subfolder of `dataDir`. Without options, it has the data and the usual port of this checkout.
  */
-
-/**
- * Finds and starts MongoDB as a single-member replica set, which transactions and change streams require. The launcher
- * stops when it exits.
- * @param {import('../processes/launcher.mjs').Launcher} launcher
- * @param {{dataDir: string, port: number, database?: string}} options its files are in a subfolder of `dataDir`
- */
-export async function runMongodb(launcher, { dataDir, port, database = '' }) {
-  const server = await run(launcher, MONGODB, { dataDir: join(dataDir, 'mongodb'), port });
-  return { ...server, uri: `mongodb://127.0.0.1:${port}/${database}?replicaSet=rs0` };
+export async function runMongodb(launcher, { dataDir, port, database = '' } = { database: 'item-listing' }) {
+  const server = await run(launcher, MONGODB, { dataDir, port });
+  return { ...server, uri: `mongodb://127.0.0.1:${server.port}/${database}?replicaSet=rs0` };
 }
 
-/**
- * Finds and starts Redis. The launcher stops when it exits.
- * @param {import('../processes/launcher.mjs').Launcher} launcher
- * @param {{dataDir: string, port: number}} options its files are in a subfolder of `dataDir`
- */
-export async function runRedis(launcher, { dataDir, port }) {
-  const server = await run(launcher, REDIS, { dataDir: join(dataDir, 'redis'), port });
-  return { ...server, uri: `redis://127.0.0.1:${port}` };
+/** Finds and starts Redis, like {@link runMongodb}. */
+export async function runRedis(launcher, { dataDir, port } = {}) {
+  const server = await run(launcher, REDIS, { dataDir, port });
+  return { ...server, uri: `redis://127.0.0.1:${server.port}` };
 }
 
-/** @param {Database} database */
-async function run(launcher, database, { dataDir, port }) {
-  const { title, rank } = database;
+async function run(launcher, database, options) {
   const { path, version } = await findBinary(launcher, database);
-  const logFile = join(dataDir, `${database.name}.log`);
+  const port = options.port ?? (await reservePort(launcher, database.port));
+  const dataDir = join(options.dataDir ?? LOCAL, database.folder);
   mkdirSync(dataDir, { recursive: true });
-  requireReadableData(dataDir, title, version);
-  rmSync(logFile, { force: true });
-  const child = await launcher.steps.run(`${title} ${version} on 127.0.0.1:${port}`, async () => {
-    const args = database.settings({ dataDir, logFile, port });
-    const started = launcher.start(title, path, args, { rank, graceMs: GRACE_MS });
-    started.reportLines = () => [...started.lines, ...linesOf(logFile)].filter(database.isError).slice(-SHOWN_LINES);
-    await waitUntilReady(started, () => database.isReady(port, started.pid));
-    return started;
-  });
-  recordDataVersion(dataDir, version);
+  requireReadableData(dataDir, database, version);
+  const title = `${database.title} ${version} on 127.0.0.1:${port}`;
+  const child = await launcher.steps.run(title, () => start(launcher, database, { path, dataDir, port }));
+  writeFileSync(join(dataDir, VERSION_FILE), version);
   launcher.watch(child);
-  return { pid: child.pid, binary: path };
+  return { port, pid: child.pid, binary: path };
+}
+
+async function start(launcher, { name, title, rank, settings, isError, isReady }, { path, dataDir, port }) {
+  const logFile = join(dataDir, `${name}.log`);
+  rmSync(logFile, { force: true });
+  const child = launcher.start(title, path, settings({ dataDir, logFile, port }), { rank, graceMs: GRACE_MS });
+  child.reportLines = () => [...child.lines, ...linesOf(logFile)].filter(isError).slice(-SHOWN_LINES);
+  await waitUntilReady(child, () => isReady(port, child.pid));
+  return child;
+}
+
+/** Throws if a newer release wrote the data: an older MongoDB would not start, and an older Redis would not see it. */
+function requireReadableData(dataDir, { title }, version) {
+  const [writtenBy = version] = linesOf(join(dataDir, VERSION_FILE));
+  if (compareVersions(series(version), series(writtenBy)) >= 0) return;
+  throw new StepError(`The data in ${dataDir} was written by ${title} ${writtenBy}, but this is ${version}`, {
+    hint: `put ${title} ${series(writtenBy)} or newer on PATH, or delete that folder to start afresh`,
+  });
+}
+
+function series(version) {
+  return version.split('.', 2).join('.');
 }
 
 function linesOf(file) {
-  return existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : [];
+  return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
 }

@@ -5,41 +5,28 @@ const LAST_LINES = 20;
 /** Options of a child that uses the terminal. */
 export const TERMINAL = { stdin: 'inherit', stdout: 'inherit', stderr: 'inherit' };
 
-/** A process in its own group: Ctrl-C in the terminal must reach only the launcher, which stops children in order. */
-export class Child {
-  /** The lines of its output to report if it fails. */
-  lines = [];
-
-  /**
-   * @param {string} name for messages
-   * @param {string} command
-   * @param {string[]} args
-   * @param {import('execa').Options & {onLine?: (line: string) => void, collect?: boolean, keepFirst?: number}} options
-   * output that is not redirected is read line by line; the last lines are kept, and the first `keepFirst`; `collect`
-   * also keeps all of stdout; `env` is the whole environment
-   */
-  constructor(name, command, args, { onLine, collect = false, keepFirst = 0, env = process.env, ...options }) {
-    const { lines } = this;
-    function* read(line) {
-      lines.push(line);
-      if (lines.length > keepFirst + LAST_LINES) lines.splice(keepFirst, 2, '…');
-      onLine?.(line);
-      if (collect) yield line;
-    }
-    const ours = { stdin: 'ignore', stdout: read, stderr: read, detached: true, reject: false, extendEnv: false };
-    const child = execa(command, args, { ...ours, env, ...options });
-    this.name = name;
-    this.pid = child.pid;
-    // Processes that it leaves in its group must not outlive it.
-    child.once('exit', () => signal(-this.pid, 'SIGKILL'));
-    /** Resolves when it has exited and its output is read. */
-    this.exited = child.then(({ exitCode, signal, code, stdout }) => ({ code: exitCode, signal, error: code, stdout }));
+/**
+ * Starts a process in its own group: Ctrl-C in the terminal must reach only the launcher, which stops children in order.
+ * Output that is not redirected is read line by line. The last lines are kept for the report of a failure.
+ * @param {import('execa').Options & {onLine?: (line: string) => void, collect?: boolean}} options `collect` keeps all of
+ * the output; `env` is the whole environment
+ */
+export function startChild(name, command, args, { onLine, collect = false, env = process.env, ...options }) {
+  const lines = [];
+  function* read(line) {
+    lines.push(line);
+    if (lines.length > LAST_LINES && !collect) lines.shift();
+    onLine?.(line);
+    if (collect) yield line;
   }
-
-  /** Returns the lines for the report. Replaced for a child that writes a log file. */
-  reportLines() {
-    return this.lines;
-  }
+  const ours = { stdin: 'ignore', stdout: read, stderr: read, detached: true, reject: false, extendEnv: false };
+  const child = execa(command, args, { ...ours, env, ...options });
+  const { pid } = child;
+  // Processes that it leaves in its group must not outlive it.
+  child.once('exit', () => signal(-pid, 'SIGKILL'));
+  /** Resolves once all output is read. Its `stdout` is empty unless it is collected. */
+  const exited = child.then((exit) => ({ ...exit, error: exit.code, code: exit.exitCode }));
+  return { name, pid, exited, lines, reportLines: () => lines };
 }
 
 /** Describes how a process exited. */

@@ -3,14 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { StepError } from '../steps.mjs';
-import { Child, describeExit } from './child.mjs';
+import { describeExit, startChild } from './child.mjs';
 import { RANK, signal, stopInOrder } from './stop-in-order.mjs';
 
 const REAPER = fileURLToPath(new URL('./reaper.mjs', import.meta.url));
 const APP_GRACE_MS = 10_000;
 // npm defers SIGTERM until it is done. Work that is cut short is detected and repeated by the next run.
 const COMMAND_GRACE_MS = 2000;
-const FIRST_LINES = 10;
 // npm forwards a Ctrl-C that the terminal has already delivered: two signals this close together count as one.
 const SAME_SIGNAL_MS = 500;
 const PARENT_POLL_INTERVAL_MS = 500;
@@ -18,10 +17,7 @@ const PARENT_POLL_INTERVAL_MS = 500;
 /**
  * Runs a tool and exits with its exit code. Everything it has started is stopped when it returns, throws, is told to
  * stop (SIGINT, SIGTERM, SIGHUP, or the npm that runs it exits) or is killed.
- * @param {import('../steps.mjs').Steps} steps
  * @param {(launcher: Launcher) => Promise<number | void>} main resolves to the exit code, 0 by default
- * @param {{exitCodeWhenStopped?: number, exitCodeOnFailure?: number}} [options] the exit codes after a signal, and if
- * `main` throws
  */
 export async function launch(steps, main, { exitCodeWhenStopped = 0, exitCodeOnFailure = 1 } = {}) {
   const launcher = new Launcher(steps, exitCodeWhenStopped);
@@ -38,7 +34,7 @@ export async function launch(steps, main, { exitCodeWhenStopped = 0, exitCodeOnF
 
 /** Keeps track of everything that a tool has started, so that all of it can be stopped in order. */
 export class Launcher {
-  /** What is currently running, in the order of starting. @type {Child[]} */
+  /** What is currently running, in the order of starting. */
   targets = [];
   /** Resolves to the exit code when asked to stop. Rejects when a watched child exits on its own. */
   ended;
@@ -59,19 +55,16 @@ export class Launcher {
     for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => this.#onStopSignal(exitCodeWhenStopped));
     // The reader has exited (`npm start | head`), or the terminal was closed.
     for (const stream of [process.stdout, process.stderr]) stream.on('error', () => this.finish(exitCodeWhenStopped));
-    if (process.env.npm_lifecycle_event !== undefined) onParentExit(() => this.finish(exitCodeWhenStopped));
+    // Killing npm does not end its script, which only gets another parent.
+    const { ppid } = process;
+    const checkParent = () => process.ppid !== ppid && this.finish(exitCodeWhenStopped);
+    if (process.env.npm_lifecycle_event !== undefined) setInterval(checkParent, PARENT_POLL_INTERVAL_MS).unref();
   }
 
-  /**
-   * Starts a process that is stopped together with the launcher.
-   * @param {string} name
-   * @param {string} command
-   * @param {string[]} args
-   * @param {ConstructorParameters<typeof Child>[3] & {rank?: number, graceMs?: number}} [options]
-   */
+  /** Starts a process that is stopped together with the launcher. For the other parameters see {@link startChild}. */
   start(name, command, args, { rank = RANK.app, graceMs = APP_GRACE_MS, ...options } = {}) {
     if (this.#stopping) throw new StepError('stopping');
-    const child = Object.assign(new Child(name, command, args, options), { rank, graceMs });
+    const child = { ...startChild(name, command, args, options), rank, graceMs };
     if (child.pid === undefined) return child;
     this.targets.push(child);
     this.#informReaper();
@@ -82,28 +75,19 @@ export class Launcher {
     return child;
   }
 
-  /**
-   * Runs a command to completion.
-   * @param {string} command
-   * @param {string[]} args
-   * @param {Parameters<Launcher['start']>[3] & {name?: string}} [options]
-   * @returns {Promise<string>} its stdout; rejects with a StepError that contains lines of its output if it fails
-   */
+  /** Runs a command to completion. Returns its stdout. If it fails, throws a StepError that contains its output. */
   async run(command, args, { name = command, ...options } = {}) {
-    // The first lines of a command often name the cause, and the last ones only the consequences.
-    const ours = { collect: true, keepFirst: FIRST_LINES, graceMs: COMMAND_GRACE_MS };
-    const child = this.start(name, command, args, { ...ours, ...options });
+    const child = this.start(name, command, args, { collect: true, graceMs: COMMAND_GRACE_MS, ...options });
     const exit = await child.exited;
-    if (exit.code !== 0) throw new StepError(`${name} ${describeExit(exit)}`, { details: child.reportLines() });
+    if (exit.code !== 0) throw new StepError(`${name} ${describeExit(exit)}`, { details: child.lines });
     return exit.stdout;
   }
 
   /** Stops everything if this child exits. */
   watch(child) {
     child.exited.then((exit) => {
-      const details = child.reportLines();
       const message = `${child.name} ${describeExit(exit)}, so everything is stopped`;
-      this.#fail(new StepError(details.length > 0 ? `${message}; its last lines:` : message, { details }));
+      this.#fail(new StepError(message, { details: child.reportLines() }));
     });
   }
 
@@ -120,20 +104,10 @@ export class Launcher {
     return folder;
   }
 
-  /**
-   * Runs `work` with a temporary folder, and removes the folder as soon as it is done.
-   * @template T
-   * @param {string} parent
-   * @param {(folder: string) => Promise<T>} work
-   * @returns {Promise<T>}
-   */
+  /** Runs `work` with a temporary folder, and removes the folder as soon as it is done. */
   async withTemporaryFolder(parent, work) {
     const folder = this.temporaryFolder(parent);
-    try {
-      return await work(folder);
-    } finally {
-      remove(folder);
-    }
+    return work(folder).finally(() => remove(folder));
   }
 
   /** Ends the tool with this exit code. */
@@ -173,12 +147,6 @@ function startReaper() {
   reaper.unref();
   reaper.channel?.unref();
   return reaper;
-}
-
-/** Killing npm does not end its script, which only gets another parent. */
-function onParentExit(callback) {
-  const parent = process.ppid;
-  setInterval(() => process.ppid !== parent && callback(), PARENT_POLL_INTERVAL_MS).unref();
 }
 
 function remove(path) {

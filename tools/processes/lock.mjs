@@ -1,16 +1,16 @@
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { lock } from 'proper-lockfile';
+import { LOCAL } from '../checkout/root.mjs';
+import { isRunning } from './stop-in-order.mjs';
 
-/** How long the lock of a process stays that could not remove it. */
+/** How long a lock stays when neither its process nor the reaper could remove it. */
 const STALE_MS = 10_000;
+const RUN = join(LOCAL, 'npm-start.json');
+const POLL_INTERVAL_MS = 300;
 
-/**
- * Takes a lock until the end of this run, unless another process holds it.
- * @param {import('./launcher.mjs').Launcher} launcher
- * @param {string} path of the file to lock, which need not exist
- * @returns {Promise<boolean>} whether it was free
- */
+/** Locks a file, which need not exist, until the end of this run. Returns false if another process has locked it. */
 export async function tryLock(launcher, path) {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   try {
@@ -22,4 +22,31 @@ export async function tryLock(launcher, path) {
   }
   launcher.removeAtEnd(`${path}.lock`);
   return true;
+}
+
+/**
+ * Makes this the only run in this checkout, unless `npm start` runs: two would write the same data. Waits for a run
+ * that is still starting, for another import, and until everything that a killed run has started is stopped.
+ * @returns {Promise<{holder: {pid: number, url: string, mongodbUri?: string}} | {record: (details: object) => void}>}
+ * the other run; or `record`, which tells others about this one once everything is up
+ */
+export async function tryRunLock(launcher) {
+  const record = (details) => writeFileSync(RUN, JSON.stringify({ pid: process.pid, ...details }));
+  for (let attempt = 1; !(await tryLock(launcher, RUN)); attempt += 1) {
+    const holder = readHolder();
+    if (holder.url && isRunning(holder.pid)) return { holder };
+    if (attempt === 1) launcher.steps.print('Waiting for another run in this checkout');
+    await delay(POLL_INTERVAL_MS);
+  }
+  launcher.removeAtEnd(RUN);
+  record({});
+  return { record };
+}
+
+function readHolder() {
+  try {
+    return JSON.parse(readFileSync(RUN, 'utf8'));
+  } catch {
+    return {}; // The other run has not written it yet.
+  }
 }

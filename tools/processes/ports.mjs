@@ -13,34 +13,17 @@ export async function anyFreePort() {
 }
 
 /**
- * Reserves the preferred port or the next free one for as long as this tool runs. An unused port may still be reserved:
- * another launcher may just have chosen it for a child that is not listening yet.
- * @param {import('./launcher.mjs').Launcher} launcher
- * @param {number} preferred
+ * Reserves the port in an environment variable or, if it is not set, the usual port or the next free one.
+ * An unused port may be reserved already: another launcher has chosen it for a child that is not listening yet.
  */
-export async function reservePort(launcher, preferred) {
-  for (const port of portNumbers(preferred, preferred + TRIES)) {
-    if (await reserve(launcher, port)) return port;
+export async function reservePort(launcher, usual, variable) {
+  const requested = process.env[variable];
+  for (const port of requested ? [Number(requested)] : portNumbers(usual, usual + TRIES)) {
+    const isFree = (await getPort({ port }).catch(() => undefined)) === port;
+    if (isFree && (await tryLock(launcher, join(RESERVED, String(port))))) return port;
   }
-  throw new StepError(`No free port from ${preferred} on`);
-}
-
-/**
- * Reserves the port in an environment variable, and no other.
- * @param {import('./launcher.mjs').Launcher} launcher
- * @param {string} variable its name
- */
-export async function reserveRequestedPort(launcher, variable) {
-  const port = Number(process.env[variable]);
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-    throw new StepError(`${variable} must be a whole number from 1 to 65535`);
-  }
-  if (await reserve(launcher, port)) return port;
-  throw new StepError(`Port ${port} (${variable}) is in use`, {
+  if (!requested) throw new StepError(`No free port from ${usual} on`);
+  throw new StepError(`Port ${requested} (${variable}) is in use or invalid`, {
     hint: `free it, or unset ${variable} to have one chosen`,
   });
-}
-
-async function reserve(launcher, port) {
-  return (await getPort({ port })) === port && tryLock(launcher, join(RESERVED, String(port)));
 }

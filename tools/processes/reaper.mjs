@@ -8,7 +8,7 @@ const MAX_GRACE_MS = 10_000;
 // Not `node`, so that `killall node` does not end it together with the launcher.
 process.title = 'item-reaper';
 
-/** @type {{targets: import('./stop-in-order.mjs').Target[], paths: string[]}} what is running, and what to remove */
+/** What is running, and what to remove. */
 let state = { targets: [], paths: [] };
 
 process.on('message', (message) => (state = message));

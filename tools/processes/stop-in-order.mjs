@@ -4,15 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 const POLL_INTERVAL_MS = 100;
 const AFTER_KILL_MS = 3000;
 
-/** @typedef {{pid: number, name: string, rank: number, graceMs: number}} Target the leader of a process group */
-
 /** The order of stopping. Applications, and commands with them, come first: they may still need both databases. */
 export const RANK = { app: 0, redis: 1, mongodb: 2 };
 
-/**
- * Stops process groups, lowest rank first: with SIGTERM, and after the grace period with SIGKILL.
- * @param {Target[]} targets
- */
+/** Stops process groups, lowest rank first: with SIGTERM, and after the grace period with SIGKILL. */
 export async function stopInOrder(targets) {
   for (const rank of Object.values(RANK)) {
     await Promise.all(targets.filter((target) => target.rank === rank).map(stop));

@@ -6,13 +6,7 @@ import { StepError } from '../steps.mjs';
 
 const TIMEOUT_MS = 2000;
 
-/**
- * Runs one of the service's commands to completion, and prints its output.
- * @param {import('../processes/launcher.mjs').Launcher} launcher
- * @param {string} name of the command in apps/cli
- * @param {NodeJS.ProcessEnv} env
- * @param {string} [root] of the checkout that contains the command
- */
+/** Runs one of the commands in apps/cli of a checkout to completion, and prints its output. */
 export async function runCli(launcher, name, env, root = ROOT) {
   const options = { name, env, cwd: root, onLine: prefixed(launcher, name) };
   await launcher.run(process.execPath, [cliScript(name, root)], options).catch((error) => {
@@ -25,14 +19,7 @@ export function cliScript(name, root = ROOT) {
   return join(root, 'dist', 'apps', 'cli', 'src', `${name}.js`);
 }
 
-/**
- * Starts the API or the worker and waits until it reports that it is ready.
- * @param {import('../processes/launcher.mjs').Launcher} launcher
- * @param {'api' | 'worker'} name
- * @param {number} port of its health endpoints
- * @param {NodeJS.ProcessEnv} env
- * @param {string} [root] of the checkout to run
- */
+/** Starts the API or the worker of a checkout, and waits until it reports on this port that it is ready. */
 export async function startService(launcher, name, port, env, root = ROOT) {
   const options = { env, cwd: root, onLine: prefixed(launcher, name) };
   const child = launcher.start(name, process.execPath, serviceArguments(name, root), options);
@@ -40,12 +27,7 @@ export async function startService(launcher, name, port, env, root = ROOT) {
   launcher.watch(child);
 }
 
-/**
- * Returns the arguments that `npm run start:api` or `start:worker` passes to Node.js.
- * @param {'api' | 'worker'} name
- * @param {string} [root] of the checkout
- * @returns {string[]}
- */
+/** Returns the arguments that `npm run start:api` or `start:worker` passes to Node.js. */
 export function serviceArguments(name, root = ROOT) {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const [, , ...rest] = scripts[`start:${name}`].split(' ');

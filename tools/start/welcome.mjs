@@ -11,12 +11,7 @@ const EXAMPLE = {
   images: ['https://images.example.com/oak-writing-desk.jpg'],
 };
 
-/**
- * Returns the text for a newcomer: the pages, and three commands to paste.
- * @param {number} apiPort
- * @param {number} workerPort
- * @returns {Promise<string>}
- */
+/** Returns the text for a newcomer: the pages, and three commands to paste. */
 export async function welcome(apiPort, workerPort) {
   const api = `http://localhost:${apiPort}`;
   return [
