@@ -112,7 +112,7 @@ export class Launcher {
 
   /** Ends the tool with this exit code. */
   finish(code) {
-    this.steps.interrupt();
+    if (!this.#stopping) this.steps.interrupt();
     this.#end(code);
   }
 
