@@ -1,8 +1,9 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+const PROGRAMS = ['redis-server', 'redis-tools'];
 // A second C library would break every program that is started with it.
-const WANTED = /^'\S+' (redis-server|redis-tools|lib(?!c6_|c-bin_)[^_\s]*)_/gm;
+const LIBRARIES = /^'\S+' (lib(?!c6_|c-bin_)[^_\s]+)_/gm;
 
 // The libraries are unpacked beside the program, where the dynamic linker does not search. `exec` keeps the pid.
 const WRAPPER = `#!/bin/sh
@@ -23,10 +24,10 @@ export const APT_PACKAGE = {
   folder: 'redis-server-apt',
   async fetch(launcher, folder, name) {
     // Prints lines of `'URL' name_version_arch.deb size checksum`.
-    const install = ['--print-uris', '--yes', '--no-install-recommends', 'install', 'redis-server'];
+    const install = ['--print-uris', '--yes', '--no-install-recommends', 'install', ...PROGRAMS];
     const plan = await launcher.run('apt-get', install);
-    const packages = [...plan.matchAll(WANTED)].map(([, wanted]) => wanted);
-    await launcher.run('apt-get', ['download', ...packages], { cwd: folder });
+    const missing = [...plan.matchAll(LIBRARIES)].map(([, library]) => library);
+    await launcher.run('apt-get', ['download', ...PROGRAMS, ...missing], { cwd: folder });
     for (const file of readdirSync(folder)) {
       await launcher.run('dpkg-deb', ['-x', file, 'root'], { cwd: folder });
       rmSync(join(folder, file));
