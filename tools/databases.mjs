@@ -19,14 +19,15 @@ await launch(new Steps(process.stderr), async (launcher) => {
   const dataDir = options.data ? resolve(options.data) : launcher.temporaryFolder(tmpdir());
   const mongodb = await runMongodb(launcher, { dataDir, port: await anyFreePort() });
   const redis = await runRedis(launcher, { dataDir, port: await anyFreePort() });
-  const addresses = {
-    mongodbUri: mongodb.uri,
-    redisUrl: redis.uri,
-    mongodbPid: mongodb.pid,
-    redisPid: redis.pid,
-    mongodBin: mongodb.binary,
-    redisServerBin: redis.binary,
-  };
-  process.stdout.write(`${JSON.stringify(addresses)}\n`);
+  console.log(
+    JSON.stringify({
+      mongodbUri: mongodb.uri,
+      redisUrl: redis.uri,
+      mongodbPid: mongodb.pid,
+      redisPid: redis.pid,
+      mongodBin: mongodb.binary,
+      redisServerBin: redis.binary,
+    }),
+  );
   return launcher.ended;
 });

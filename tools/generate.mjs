@@ -7,9 +7,7 @@ const { TERMINAL } = await import('./processes/child.mjs');
 const { launch } = await import('./processes/launcher.mjs');
 const { cliScript } = await import('./start/services.mjs');
 
-const INTERRUPTED = 130;
-
-await launch(new Steps(process.stderr), run, { exitCodeWhenStopped: INTERRUPTED });
+await launch(new Steps(process.stderr), run, { exitCodeWhenStopped: 130 });
 
 async function run(launcher) {
   await buildIfNeeded(launcher);

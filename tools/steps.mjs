@@ -60,8 +60,7 @@ export class Steps {
       print('green', 'ok  ', `${title} (${((performance.now() - started) / 1000).toFixed(1)} s)`);
       return value;
     } catch (error) {
-      // The last line that a program prints usually says why it fails.
-      print(failedColour, failedMark, [title, error.message, ...(error.details ?? []).slice(-1)].join(': '));
+      print(failedColour, failedMark, [title, error.message, reasonIn(error.details)].filter(Boolean).join(': '));
       throw error;
     } finally {
       clearTimeout(slow);
@@ -71,4 +70,9 @@ export class Steps {
   #paint(colour, text) {
     return this.#stream.hasColors?.() ? styleText(colour, text) : text;
   }
+}
+
+/** Returns the line of a program's output that says why it failed: an error of pip or apt, or the last one. */
+function reasonIn(lines = []) {
+  return lines.findLast((line) => /^(E|ERROR): /.test(line)) ?? lines.findLast((line) => line.trim() !== '');
 }

@@ -8,15 +8,15 @@ const STAMP = join(ROOT, 'dist', '.build-stamp');
 const SETTINGS = /^(tsconfig.*\.json|nest-cli\.json|\.swcrc|package\.json|package-lock\.json)$/;
 /** All files except tests. */
 const SOURCES = /(?<!\.spec|\.int-spec)\.\w+$/;
-/** For another run in this checkout, which would delete the files of this one. */
-const WAIT = { forever: true, minTimeout: 300, maxTimeout: 300 };
 
 /** Builds `dist/` unless it is up to date with the sources. */
 export async function buildIfNeeded(launcher) {
   if (isBuilt()) return;
   await launcher.steps.run('Build (npm run build)', async () => {
     mkdirSync(LOCAL, { recursive: true });
-    const release = await lock(join(LOCAL, 'build'), { realpath: false, retries: WAIT });
+    // Waits for another run in this checkout: they would delete each other's files.
+    const retries = { forever: true, minTimeout: 300, maxTimeout: 300 };
+    const release = await lock(join(LOCAL, 'build'), { realpath: false, retries });
     if (!isBuilt()) await build(launcher);
     await release();
   });

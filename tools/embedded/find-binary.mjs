@@ -36,8 +36,7 @@ async function tryOut(launcher, { title, versionPattern, minimum }, path) {
 }
 
 async function fromCache(launcher, { sources, ...database }) {
-  const paths = sources.map((source) => join(cacheFolder(), source.folder, database.name));
-  const path = paths.find(existsSync);
+  const path = sources.map(({ folder }) => join(cacheFolder(), folder, database.name)).find(existsSync);
   if (path === undefined) throw new StepError('none yet');
   return tryOut(launcher, database, path);
 }

