@@ -25,6 +25,7 @@ if (!isInstalled()) {
 
 /** Two runs in one checkout would delete each other's files. The lock of a process that has exited does not count. */
 async function acquireLock() {
+  if (isRunning(Number(read(LOCK)))) console.error(`Waiting for the npm ci of another run (see ${LOCK})`);
   while (isRunning(Number(read(LOCK)))) await delay(POLL_INTERVAL_MS);
   mkdirSync(LOCAL, { recursive: true });
   rmSync(LOCK, { force: true });
