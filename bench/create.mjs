@@ -1,84 +1,96 @@
-import { loadavg } from 'node:os';
 import { StepError } from '../tools/steps.mjs';
-import { GROUPS, TREE_GROUPS } from './create-groups.mjs';
-import { Databases } from './databases.mjs';
-import { Meter } from './meter.mjs';
-import { loadPlots } from './plots.mjs';
-import { absolutesTable, resultOf } from './report.mjs';
-import { startSubjects } from './subjects.mjs';
+import { groupsOf } from './create-groups.mjs';
+import { CREATES_PER_SECOND, duration, measureGroup, median } from './figures.mjs';
+import { barPlot, linePlot } from './plots.mjs';
+import { table } from './report.mjs';
+import { startSubjects, titleOf } from './subjects.mjs';
 
-export const FULL = {
-  rounds: 5,
-  warmUpMs: 1000,
-  ms: 4000,
-  singleMs: 2000,
-  bursts: 9,
-  largeBursts: 3,
-  idleMs: 4000,
-  initialWarmUpMs: 5000,
-};
-export const QUICK = {
-  rounds: 3,
-  warmUpMs: 300,
-  ms: 1000,
-  singleMs: 600,
-  bursts: 1,
-  largeBursts: 1,
-  idleMs: 2000,
-  initialWarmUpMs: 3000,
-};
+const FULL_ROUNDS = { rounds: 5, bursts: 9, largeBursts: 3 };
+const QUICK_ROUNDS = { rounds: 3, bursts: 1, largeBursts: 1 };
+export const FULL = { ...FULL_ROUNDS, warmUpMs: 1000, ms: 4000, singleMs: 2000, idleMs: 4000, initialWarmUpMs: 5000 };
+export const QUICK = { ...QUICK_ROUNDS, warmUpMs: 300, ms: 1000, singleMs: 600, idleMs: 2000, initialWarmUpMs: 3000 };
+
+const PROCESSES = { api: 'CPU per create: API', worker: 'worker', mongod: 'MongoDB', redis: 'Redis' };
 
 /**
  * Compares creating through the queue with what a team would write instead, or with another checkout of the service.
- * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
- * @param {{quick: boolean, only: string[], keyed: boolean, rounds?: number, against?: string}} options
- * @returns {Promise<import('./report.mjs').Result>}
+ * @param {import('./benchmark.mjs').Bench} bench
+ * @returns {Promise<import('./report.mjs').Findings>}
  */
-export async function runBenchmark(launcher, { quick, only, keyed, rounds, against }) {
-  const groups = chosenGroups(only, against);
-  const defaults = quick ? QUICK : FULL;
-  const size = { ...defaults, rounds: rounds ?? defaults.rounds };
-  const [loadBefore] = loadavg();
-  const databases = await Databases.start(launcher);
-  const versions = await databases.versions();
-  const names = Object.values(groups).flatMap((group) => group.subjects);
-  const subjects = await startSubjects(launcher, databases, names, { against });
-  const meter = new Meter(launcher, databases, { keyed });
-  const bench = { databases, subjects, meter, size, loads: [], plots: {} };
-
+export async function measure(bench) {
+  const { meter, size, options } = bench;
+  const groups = chosenGroups(bench);
+  const variants = Object.values(groups).flatMap((group) => Object.entries(group.variants));
+  const names = variants.map(([variant, { subject = variant }]) => subject);
+  const subjects = await startSubjects(bench, names);
+  await meter.warmUp(subjects, { creates: { connections: 64, ms: size.initialWarmUpMs } });
   const rows = [];
-  await launcher.steps.run('warm-up', () => warmUp(bench));
-  for (const [name, { measure }] of Object.entries(groups)) {
-    rows.push(...(await launcher.steps.run(name, () => measure(bench))));
+  const listed = [];
+  const plots = {};
+  for (const [name, group] of Object.entries(groups)) {
+    const { rows: ofGroup, results } = await measureGroup(bench, subjects, name, group);
+    rows.push(...ofGroup);
+    if (group.isListed) listed.push({ ...group.variants.service.creates, results });
+    if (name === 'burst-10000') plots.burst = burstPlot(group.variants.service.creates, results.service.at(-1).creates);
   }
-  await databases.close();
-
   const notes = [
     `${size.rounds} interleaved rounds of ${size.ms / 1000} s (${size.bursts} of the burst); a ratio is taken in each round.`,
-    keyed ? 'Every create had an Idempotency-Key.' : 'No create had an Idempotency-Key.',
+    options.keyed ? 'Every create had an Idempotency-Key.' : 'No create had an Idempotency-Key.',
     'The peers store the same fields with the same indexes, except the one without search, which has only unique ones.',
-    ...(against ? [`The other tree: ${against}.`] : []),
-    `Load average before: ${loadBefore.toFixed(1)}; the generator used ${generatorCost(meter)} of CPU per request.`,
+    ...(options.against ? [`The other tree: ${options.against}.`] : []),
   ];
-  const more = bench.loads.length > 0 ? [absolutesTable(bench.loads)] : [];
-  return resultOf({ versions, notes, rows, more, meter, plots: { ...loadPlots(bench.loads), ...bench.plots } });
+  if (listed.length === 0) return { notes, rows, plots };
+  return { notes, rows, tables: [absolutesTable(listed)], plots: { ...loadPlots(listed), ...plots } };
 }
 
-function chosenGroups(only, against) {
-  const groups = { ...GROUPS, ...(against === undefined ? {} : TREE_GROUPS) };
-  const names = only.length > 0 ? only : Object.keys(groups);
-  const unknown = names.find((name) => !Object.hasOwn(groups, name));
-  if (Object.hasOwn(TREE_GROUPS, unknown ?? '')) throw new StepError(`${unknown} needs --against DIR`);
-  if (unknown) throw new StepError(`No row is called ${unknown}; available: ${Object.keys(groups).join(', ')}`);
-  return Object.fromEntries(names.map((name) => [name, groups[name]]));
+function chosenGroups(bench) {
+  const groups = groupsOf(bench);
+  const { only } = bench.options;
+  const unknown = only.find((name) => !Object.hasOwn(groups, name));
+  if (unknown?.startsWith('against-')) throw new StepError(`${unknown} needs --against DIR`);
+  if (unknown) throw new StepError(`No group is called ${unknown}; available: ${Object.keys(groups).join(', ')}`);
+  return only.length === 0 ? groups : Object.fromEntries(only.map((name) => [name, groups[name]]));
 }
 
-/** Runs each subject before it is measured, until V8 has compiled its code and its caches are filled. */
-async function warmUp({ subjects, meter, size }) {
-  const load = { steady: { connections: 64, warmUpMs: 0, ms: size.initialWarmUpMs } };
-  for (const subject of Object.values(subjects)) await meter.measure(subject, load);
+/** Returns a table of the absolute values from which the ratios were computed. */
+function absolutesTable(listed) {
+  const lines = listed.flatMap(({ connections, results }) =>
+    Object.entries(results).map(([name, rounds]) => {
+      const of = (value) => median(rounds.map(value));
+      const cpu = Object.keys(PROCESSES).map((each) =>
+        of(({ creates, cpuMs }) => cpuMs[each] / creates.responses[200]),
+      );
+      const together = cpu.filter((ms) => !Number.isNaN(ms)).reduce((sum, ms) => sum + ms, 0);
+      return [
+        `${titleOf(name)}, ${connections} connections`,
+        of(({ creates }) => creates.perSecond).toFixed(0),
+        duration(of(({ creates }) => creates.ms.p50)),
+        duration(of(({ creates }) => creates.ms.p99)),
+        ...[...cpu, together].map((ms) => (Number.isNaN(ms) ? '' : `${ms.toFixed(2)} ms`)),
+      ];
+    }),
+  );
+  return table(['', 'creates/s', 'p50', 'p99', ...Object.values(PROCESSES), 'together'], lines);
 }
 
-function generatorCost({ generated }) {
-  return `${((generated.cpuMs * 1000) / generated.requests).toFixed(0)} µs`;
+function loadPlots(listed) {
+  const groups = listed.map(({ connections }) => `${connections} connections`);
+  const plot = (title, of, format) => {
+    const series = Object.keys(listed[0].results).map((name) => ({
+      name: titleOf(name),
+      values: listed.map(({ results }) => median((results[name] ?? []).map(of))),
+    }));
+    return barPlot({ title, groups, series, format });
+  };
+  const { of, format } = CREATES_PER_SECOND;
+  const p99 = ({ creates }) => creates.ms.p99;
+  return { creates: plot('Creates per second', of, format), p99: plot('p99 of a create', p99, duration) };
+}
+
+/** Returns a plot of how the service keeps up with a burst. */
+function burstPlot({ connections, rate, count }, { timeline }) {
+  const origin = [0, 0];
+  const created = timeline.map((total, tenth) => [(tenth + 1) / 10, total]);
+  const lines = { created: [origin, ...created], sent: [origin, [count / rate, count]] };
+  return linePlot(`${count.toLocaleString('en')} creates over ${connections.toLocaleString('en')} connections`, lines);
 }

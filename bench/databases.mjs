@@ -8,75 +8,57 @@ import { anyFreePort } from '../tools/processes/ports.mjs';
 
 /** The MongoDB and Redis that all subjects share. Each subject has its own database and queue. */
 export class Databases {
-  #mongodb;
-  #redis;
-  #client;
+  constructor(mongodb, redis) {
+    this.uris = { mongodb: mongodb.uri, redis: redis.uri };
+    this.pids = { mongod: mongodb.pid, redis: redis.pid };
+    this.client = new mongoose.mongo.MongoClient(mongodb.uri);
+    // Without a listener, ioredis prints that it has lost the connection when a failed benchmark stops Redis.
+    this.redis = new Redis(redis.uri).on('error', () => undefined);
+  }
 
   /**
-   * Starts both with their data on the disk of the checkout. The system's temporary folder may be in memory, where
-   * journaling costs nothing.
-   * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
-   * @param {{data?: string}} [options] `data` is a folder that keeps MongoDB's data for the next run
+   * Starts both with their data on the disk of the checkout, or MongoDB with its data in a folder that keeps it. The
+   * system's temporary folder may be in memory, where journaling costs nothing.
    */
-  static async start(launcher, { data } = {}) {
+  static async start(launcher, kept) {
     mkdirSync(LOCAL, { recursive: true });
-    const dataDir = launcher.temporaryFolder(LOCAL);
-    const databases = new Databases();
-    const kept = data === undefined ? dataDir : resolve(data);
-    databases.#mongodb = await runMongodb(launcher, { dataDir: kept, port: await anyFreePort() });
-    databases.#redis = await runRedis(launcher, { dataDir, port: await anyFreePort() });
-    databases.#client = await new mongoose.mongo.MongoClient(databases.#mongodb.uri).connect();
-    return databases;
-  }
-
-  get redisUrl() {
-    return this.#redis.uri;
-  }
-
-  get pids() {
-    return { mongod: this.#mongodb.pid, redis: this.#redis.pid };
-  }
-
-  uriOf(name) {
-    const uri = new URL(this.#mongodb.uri);
-    uri.pathname = `/${name}`;
-    return uri.href;
+    const folder = launcher.temporaryFolder(LOCAL);
+    const dataDir = kept === undefined ? folder : resolve(kept);
+    const mongodb = await runMongodb(launcher, { dataDir, port: await anyFreePort() });
+    const redis = await runRedis(launcher, { dataDir: folder, port: await anyFreePort() });
+    return new Databases(mongodb, redis);
   }
 
   /** @returns {import('mongoose').mongo.Db} */
   db(name) {
-    return this.#client.db(name);
+    return this.client.db(name);
   }
 
-  /**
-   * Sets when Redis flushes its append-only file to disk.
-   * @param {'everysec' | 'always'} when
-   */
-  async appendFsync(when) {
-    await this.#withRedis((redis) => redis.config('SET', 'appendfsync', when));
+  /** Returns the environment of a subject's processes: free ports, and its own database and queue. */
+  async environment(name) {
+    const uri = new URL(this.uris.mongodb);
+    uri.pathname = `/${name}`;
+    return {
+      ...process.env,
+      NODE_ENV: 'production',
+      LOG_LEVEL: 'warn',
+      HOST: '127.0.0.1',
+      PORT: String(await anyFreePort()),
+      WORKER_PORT: String(await anyFreePort()),
+      MONGODB_URI: uri.href,
+      REDIS_URL: this.uris.redis,
+      QUEUE_PREFIX: `bench-${name}`,
+    };
   }
 
   async versions() {
-    const { version: mongod } = await this.#client.db('admin').command({ buildInfo: 1 });
-    const info = await this.#withRedis((redis) => redis.info('server'));
-    return { mongod, redis: /redis_version:(\S+)/.exec(info)?.[1] };
-  }
-
-  async redisMegabytes() {
-    const info = await this.#withRedis((redis) => redis.info('memory'));
-    return Number(/used_memory:(\d+)/.exec(info)?.[1]) / 1e6;
+    const { version: mongod } = await this.db('admin').command({ buildInfo: 1 });
+    const redis = /redis_version:(\S+)/.exec(await this.redis.info('server'))?.[1];
+    return { mongod, redis };
   }
 
   async close() {
-    await this.#client.close();
-  }
-
-  async #withRedis(work) {
-    const redis = new Redis(this.redisUrl);
-    try {
-      return await work(redis);
-    } finally {
-      redis.disconnect();
-    }
+    this.redis.disconnect();
+    await this.client.close();
   }
 }

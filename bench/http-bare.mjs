@@ -19,6 +19,8 @@ class BareAdapter extends ExpressAdapter {
       request.on('data', (chunk) => chunks.push(chunk));
       request.on('end', () => {
         if (chunks.length > 0) request.body = JSON.parse(Buffer.concat(chunks).toString());
+        // The deadline of a read counts from here.
+        request.receivedAt = performance.now();
         next(request, response);
       });
     });
@@ -36,17 +38,11 @@ class BareAdapter extends ExpressAdapter {
 
 class DirectAdapter extends BareAdapter {
   handlers = new Map();
+  get = (path, handler) => this.handlers.set(path, handler);
+  post = this.get;
 
   listener() {
     return (request, response) => this.handlers.get(request.url)(request, response);
-  }
-
-  get(path, handler) {
-    this.handlers.set(path, handler);
-  }
-
-  post(path, handler) {
-    this.handlers.set(path, handler);
   }
 
   status(response, status) {
@@ -60,5 +56,5 @@ const logger = createLogger('bare', config.logLevel);
 const errors = new ErrorFilter(logger, () => undefined);
 const module = ApiModule.with(config, logger, errors);
 const app = await NestFactory.create(module, new adapter(), { bodyParser: false, logger: ['error', 'warn'] });
-void app.get(Database).connect(console.error);
+await app.get(Database).connect(console.error);
 await app.listen(config.port, config.host);

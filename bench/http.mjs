@@ -1,113 +1,66 @@
 import { deepStrictEqual } from 'node:assert';
-import { loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { ROOT } from '../tools/checkout/root.mjs';
-import { waitUntilReady } from '../tools/embedded/readiness.mjs';
 import { anyFreePort } from '../tools/processes/ports.mjs';
 import { runCli, serviceArguments } from '../tools/start/services.mjs';
-import { Databases } from './databases.mjs';
-import { Meter } from './meter.mjs';
-import { resultOf } from './report.mjs';
-import { interleave } from './rounds.mjs';
-import { compared, rate } from './rows.mjs';
-import { call, environment } from './subjects.mjs';
+import { measureGroup, READS_PER_SECOND } from './figures.mjs';
+import { call, startProcess } from './subjects.mjs';
 
-const FULL = { rounds: 15, warmUpMs: 500, ms: 3000, initialWarmUpMs: 5000 };
-const QUICK = { rounds: 9, warmUpMs: 200, ms: 1000, initialWarmUpMs: 2000 };
+export const FULL = { rounds: 15, warmUpMs: 500, ms: 3000, initialWarmUpMs: 5000 };
+export const QUICK = { rounds: 9, warmUpMs: 200, ms: 1000, initialWarmUpMs: 2000 };
 const CONNECTIONS = 64;
 const [V8_FLAG] = serviceArguments('api');
 const BARE = fileURLToPath(new URL('./http-bare.mjs', import.meta.url));
 const COMMANDS = {
-  whole: serviceArguments('api'),
-  express: [V8_FLAG, BARE, 'express'],
+  service: serviceArguments('api'),
   direct: [V8_FLAG, BARE, 'direct'],
+  express: [V8_FLAG, BARE, 'express'],
 };
+const CPU = {
+  title: 'CPU of the API per request',
+  of: ({ cpuMs, reads }) => (cpuMs.api * 1000) / reads.responses[200],
+  format: (value) => `${value.toFixed(0)} µs`,
+  better: 'less',
+};
+const READS = { ...READS_PER_SECOND, title: `getById/s, ${CONNECTIONS} connections` };
+const DIRECT = ', against the same handlers without the HTTP layer';
+const EXPRESS = ', against the same behind Express, as in any Nest application';
+// Only the peer whose sole difference is the HTTP layer has targets: the service does not route with Express.
+const FIGURES = [
+  { ...READS, title: READS.title + DIRECT, against: 'direct', must: 0.95, aim: 0.97 },
+  { ...CPU, title: CPU.title + DIRECT, against: 'direct' },
+  { ...READS, title: READS.title + EXPRESS, against: 'express' },
+  { ...CPU, title: CPU.title + EXPRESS, against: 'express' },
+];
 
 /**
- * Measures what the HTTP layer costs: getById of the API, against the same modules without that layer, once behind
- * Express, as in any Nest application, and once called directly by Node.js.
- * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
- * @param {{quick: boolean}} options
- * @returns {Promise<import('./report.mjs').Result>}
+ * Measures what the HTTP layer costs: getById of the API, against the same modules without that layer, once called
+ * directly by Node.js and once behind Express, as in any Nest application.
+ * @param {import('./benchmark.mjs').Bench} bench
+ * @returns {Promise<import('./report.mjs').Findings>}
  */
-export async function runBenchmark(launcher, { quick }) {
-  const [loadBefore] = loadavg();
-  const size = quick ? QUICK : FULL;
-  const databases = await Databases.start(launcher);
-  const versions = await databases.versions();
-  const subjects = await startSubjects(launcher, databases);
-  const meter = new Meter(launcher, databases, { keyed: false });
-  const read = (name, { warmUpMs, ms }) => {
-    const subject = subjects[name];
-    return meter.measure(subject, { readLoop: { id: subject.itemId, connections: CONNECTIONS, warmUpMs, ms } });
-  };
-  const names = Object.keys(subjects);
-  await launcher.steps.run('warm-up', async () => {
-    for (const name of names) await read(name, { warmUpMs: 0, ms: size.initialWarmUpMs });
-  });
-  const results = await launcher.steps.run('rounds', () => interleave(names, size.rounds, (name) => read(name, size)));
-  await databases.close();
-
-  const rows = figures(results);
-  const notes = [
-    `${size.rounds} interleaved rounds of ${size.ms / 1000} s; a ratio is taken in each round.`,
-    `Load average before: ${loadBefore.toFixed(1)}.`,
-  ];
-  return resultOf({ versions, notes, rows, meter });
-}
-
-function figures({ whole, express, direct }) {
-  const rows = (peer, title, targets) => [
-    compared(whole.map(perSecond), peer.map(perSecond), rate, {
-      figure: `getById, ${CONNECTIONS} connections, against ${title}`,
-      better: 'more',
-      ...targets,
-    }),
-    compared(whole.map(cpuMicroseconds), peer.map(cpuMicroseconds), microseconds, {
-      figure: `CPU of the API per request, against ${title}`,
-      better: 'less',
-    }),
-  ];
-  // Only the peer whose sole difference is the HTTP layer has targets: the service does not route with Express.
-  return [
-    ...rows(direct, 'the same handlers without the HTTP layer', { must: 0.95, aim: 0.97 }),
-    ...rows(express, 'the same behind Express, as in any Nest application', {}),
-  ];
-}
-
-function perSecond({ reads }) {
-  return reads.perSecond;
-}
-
-function microseconds(value) {
-  return `${value.toFixed(0)} µs`;
-}
-
-function cpuMicroseconds({ cpuMs, reads }) {
-  return (cpuMs.api * 1000) / reads.responses[200];
+export async function measure(bench) {
+  const { rounds, warmUpMs, ms, initialWarmUpMs } = bench.size;
+  const { subjects, id } = await startSubjects(bench);
+  const reads = { operation: 'getById', inputs: [{ id }], connections: CONNECTIONS };
+  await bench.meter.warmUp(subjects, { reads: { ...reads, ms: initialWarmUpMs } });
+  const load = { reads: { ...reads, warmUpMs, ms } };
+  const group = { variants: { service: load, direct: load, express: load }, figures: FIGURES };
+  const { rows } = await measureGroup(bench, subjects, 'rounds', group);
+  return { notes: [`${rounds} interleaved rounds of ${ms / 1000} s over ${CONNECTIONS} connections.`], rows };
 }
 
 /** Starts all subjects on one database with the demo catalogue, and checks that they return the same item. */
-async function startSubjects(launcher, databases) {
-  const env = { ...(await environment(databases, 'http')), DEMO_CATALOGUE: 'on' };
+async function startSubjects({ launcher, databases }) {
+  const env = { ...(await databases.environment('http')), DEMO_CATALOGUE: 'on' };
   for (const command of ['setup', 'demo']) await runCli(launcher, command, env);
   const subjects = {};
-  for (const name of Object.keys(COMMANDS)) subjects[name] = await startSubject(launcher, name, env);
-  const [{ id: itemId }] = await call(subjects.whole.port, 'getAll', { pageSize: 1 });
-  for (const subject of Object.values(subjects)) subject.itemId = itemId;
-  const [one, ...others] = await Promise.all(
-    Object.values(subjects).map(({ port }) => call(port, 'getById', { id: itemId })),
-  );
-  for (const other of others) deepStrictEqual(other, one);
-  return subjects;
-}
-
-async function startSubject(launcher, name, env) {
-  const port = await anyFreePort();
-  const onLine = (line) => launcher.steps.print(`[${name}] ${line}`);
-  const options = { env: { ...env, PORT: String(port) }, cwd: ROOT, onLine };
-  const child = launcher.start(name, process.execPath, COMMANDS[name], options);
-  await waitUntilReady(child, async () => (await fetch(`http://127.0.0.1:${port}/health/ready`)).ok);
-  launcher.watch(child);
-  return { title: name, port, pids: { api: child.pid }, countItems: async () => 0 };
+  for (const [name, command] of Object.entries(COMMANDS)) {
+    const port = await anyFreePort();
+    const pid = await startProcess(launcher, name, command, port, { ...env, PORT: String(port) });
+    subjects[name] = { title: name, port, pids: { api: pid } };
+  }
+  const [{ id }] = await call(subjects.service.port, 'getAll', { pageSize: 1 });
+  const item = await call(subjects.service.port, 'getById', { id });
+  for (const { port } of Object.values(subjects)) deepStrictEqual(await call(port, 'getById', { id }), item);
+  return { subjects, id };
 }

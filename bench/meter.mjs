@@ -1,6 +1,9 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { cpuMsOf, resetPeakOf, peakMegabytesOf } from './processes.mjs';
+import { LOCAL } from '../tools/checkout/root.mjs';
+import { cpuMsOf, peakMegabytesOf, resetPeakOf } from './processes.mjs';
 
 const GENERATOR = fileURLToPath(new URL('./load/generate.mjs', import.meta.url));
 /** The work that a load leaves behind (flushes, removed jobs) must not affect the next one. */
@@ -13,7 +16,7 @@ const INDEXED_WITHIN_MS = 60_000;
  * @typedef {object} Measured the result of one load on one subject
  * @property {import('./load/tally.mjs').Report} [creates]
  * @property {import('./load/tally.mjs').Report} [reads]
- * @property {import('./load/tally.mjs').Report} [others] prepared requests, if there were reads alongside them
+ * @property {import('./load/tally.mjs').Report} [steadyReads]
  * @property {number} indexedMs from the last response until search finds all created items
  * @property {Record<string, number>} cpuMs CPU time until then by process, including the databases
  * @property {Record<string, number>} peakMegabytes peak memory by process of the subject
@@ -27,43 +30,52 @@ export class Meter {
   remarks = [];
   /** The total cost of generating the loads. */
   generated = { requests: 0, cpuMs: 0 };
+  #launcher;
+  #databases;
+  #loadFile;
 
-  /**
-   * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
-   * @param {import('./databases.mjs').Databases} databases
-   * @param {{keyed: boolean}} options
-   */
-  constructor(launcher, databases, { keyed }) {
-    this.launcher = launcher;
-    this.databases = databases;
-    this.keyed = keyed;
+  constructor(launcher, databases) {
+    this.#launcher = launcher;
+    this.#databases = databases;
+    // There may be too many requests for a command line.
+    this.#loadFile = join(launcher.temporaryFolder(LOCAL), 'load.json');
   }
 
   /**
    * @param {import('./subjects.mjs').Subject} subject
-   * @param {Omit<import('./load/generate.mjs').Spec, 'port' | 'keyed'>} load
+   * @param {import('./load/generate.mjs').Load} load
    * @returns {Promise<Measured>}
    */
   async measure(subject, load) {
-    const pids = { ...subject.pids, ...this.databases.pids };
-    const countBefore = await subject.countItems();
+    const pids = { ...subject.pids, ...this.#databases.pids };
+    const countBefore = load.creates && (await subject.countItems());
     const before = mapValues(pids, cpuMsOf);
     Object.values(subject.pids).forEach(resetPeakOf);
 
-    const reports = await this.#generate({ port: subject.port, keyed: this.keyed, ...load });
+    const steadyReads = load.steadyReads && { id: subject.itemId, ...load.steadyReads };
+    const reports = await this.#generate({ port: subject.port, ...load, steadyReads });
 
-    const indexedMs = reports.creates ? await this.#waitUntilIndexed(subject) : 0;
+    for (const [name, { ms }] of Object.entries(reports))
+      if (ms.p50 === undefined) this.report(`${subject.title} sent no response to ${name} in the measured time`);
+    const indexedMs = load.creates ? await this.#waitUntilIndexed(subject) : 0;
     const cpuMs = mapValues(pids, (pid, name) => cpuMsOf(pid) - before[name]);
     const peakMegabytes = mapValues(subject.pids, peakMegabytesOf);
-    if (reports.creates) await this.#compare(subject, countBefore, reports.creates, load);
-    if (load.prepared)
-      for (const report of [reports.reads, reports.others ?? []].flat()) this.#requireSuccess(subject, report);
+    if (load.creates) await this.#checkStored(subject, countBefore, reports.creates, load.creates.expected);
+    if (load.reads) this.#checkReads(subject, reports.reads);
     await delay(SETTLE_MS);
     return { ...reports, indexedMs, cpuMs, peakMegabytes };
   }
 
-  async #generate(spec) {
-    const output = await this.launcher.run(process.execPath, [GENERATOR, JSON.stringify(spec)], { name: 'generator' });
+  /** Runs each subject before it is measured, until V8 has compiled its code and its caches are filled. */
+  async warmUp(subjects, load) {
+    await this.#launcher.steps.run('warm-up', async () => {
+      for (const subject of Object.values(subjects)) await this.measure(subject, load);
+    });
+  }
+
+  async #generate(load) {
+    writeFileSync(this.#loadFile, JSON.stringify(load));
+    const output = await this.#launcher.run(process.execPath, [GENERATOR, this.#loadFile], { name: 'generator' });
     const { cpuMs, ...reports } = JSON.parse(output);
     this.generated.cpuMs += cpuMs;
     for (const { responses } of Object.values(reports)) this.generated.requests += sum(responses);
@@ -84,35 +96,35 @@ export class Meter {
   }
 
   /** Requires that every create with a 200 is stored and, beyond those, at most the ones with an unknown outcome. */
-  async #compare(subject, countBefore, { responses, refusedWithoutRetryAfter }, { expected = [] }) {
+  async #checkStored({ title, countItems }, countBefore, { responses, refusedWithoutRetryAfter }, expected) {
     const { 200: created = 0, 503: refused = 0, ...others } = responses;
     const unknown = sum(others);
-    let stored = (await subject.countItems()) - countBefore;
+    let stored = (await countItems()) - countBefore;
     // Creates with an unknown outcome may still be stored, and must not count towards the next load.
     if (stored !== created || unknown > 0) {
       await delay(RECOUNT_MS);
-      stored = (await subject.countItems()) - countBefore;
+      stored = (await countItems()) - countBefore;
     }
     if (stored < created || stored > created + unknown) {
-      this.report(`${subject.title} stored ${stored} items and returned 200 for ${created}`);
+      this.report(`${title} stored ${stored} items and returned 200 for ${created}`);
     }
     if (refusedWithoutRetryAfter > 0) {
-      this.report(`${subject.title} returned 503 without Retry-After ${refusedWithoutRetryAfter} times`);
+      this.report(`${title} returned 503 without Retry-After ${refusedWithoutRetryAfter} times`);
     }
-    const isExpected = Object.keys(others).every((status) => expected.includes(status));
-    if (refused > 0 || !isExpected) this.remarks.push(`${subject.title} responded with ${JSON.stringify(responses)}`);
+    const isExpected = Object.keys(others).every((status) => status === expected);
+    if (refused > 0 || !isExpected) this.remarks.push(`${title} responded with ${JSON.stringify(responses)}`);
   }
 
-  /** Requires 200s only: prepared requests have been checked, and a fast rejection must not count as speed. */
-  #requireSuccess({ title }, { responses: { 200: succeeded, ...others } }) {
-    if (!succeeded || sum(others) > 0)
+  /** Requires 200s only: the requests have been checked, and a fast rejection must not count as speed. */
+  #checkReads({ title }, { responses: { 200: succeeded = 0, ...others } }) {
+    if (succeeded === 0 || sum(others) > 0)
       this.report(`${title} responded to reads with ${JSON.stringify({ 200: succeeded, ...others })}`);
   }
 
   /** @param {string} problem a sentence without the final period */
   report(problem) {
     this.problems.push(problem);
-    this.launcher.steps.print(`!!!!! ${problem}`);
+    this.#launcher.steps.print(`!!!!! ${problem}`);
   }
 }
 

@@ -10,9 +10,10 @@ const PLOTS = join(ROOT, 'docs', 'benchmarks');
 /**
  * Replaces the part of docs/benchmarks.md that belongs to a benchmark, and its plots.
  * @param {string} name of the benchmark
- * @param {import('./report.mjs').Result} result
+ * @param {string} results Markdown
+ * @param {Record<string, string>} plots SVGs by name
  */
-export async function writePage(name, { page, plots }) {
+export async function writePage(name, results, plots) {
   const [begin, end] = [`<!-- ${name}: written by the benchmark -->`, `<!-- end of ${name} -->`];
   const [before, rest] = readFileSync(PAGE, 'utf8').split(begin);
   const after = rest?.split(end)[1];
@@ -20,6 +21,6 @@ export async function writePage(name, { page, plots }) {
   mkdirSync(PLOTS, { recursive: true });
   for (const [plot, svg] of Object.entries(plots)) writeFileSync(join(PLOTS, `${plot}.svg`), svg);
   const images = Object.keys(plots).map((plot) => `![${plot}](benchmarks/${plot}.svg)`);
-  const text = `${before}${begin}\n\n${[...images, page].join('\n\n')}\n\n${end}${after}`;
+  const text = `${before}${begin}\n\n${[...images, results].join('\n\n')}\n\n${end}${after}`;
   writeFileSync(PAGE, await format(text, { ...(await resolveConfig(PAGE)), filepath: PAGE }));
 }

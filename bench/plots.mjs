@@ -1,60 +1,58 @@
-import { barPlot, linePlot } from './svg.mjs';
-import { median } from './rounds.mjs';
-import { duration } from './rows.mjs';
+import { init } from 'echarts';
+
+const WIDTH = 760;
+const BAR_HEIGHT = 20;
+/** Have enough contrast on white and on dark pages. */
+const TEXT = '#7d828a';
+const COLOURS = ['#2f7fe6', '#8a929c', '#b0803a', '#8f72c9', '#4d9a63'];
+/** An image has no pointer. */
+const HOVER_STYLES = / class="[^"]*"|<style.*<\/style>/gs;
+/** Begins names, and counts the plots of this process. */
+const PLOT_NUMBER = /zr\d+-/g;
 
 /**
- * Returns plots of the creates per second and of their p99, by subject.
- * @param {{connections: number, title: string, rounds: import('./meter.mjs').Measured[]}[]} loads
- * @returns {Record<string, string>}
+ * Returns an SVG of horizontal bars, for light and dark pages.
+ * @param {{title: string, groups: string[], series: {name: string, values: number[]}[], format: Function}} plot the bars of
+ *   one colour are a series: a value for each group
  */
-export function loadPlots(loads) {
-  if (loads.length === 0) return {};
-  const plot = (title, valueOf, format) => {
-    const connections = [...new Set(loads.map((load) => load.connections))];
-    const groups = connections.map((count) => ({
-      title: `${count} connections`,
-      bars: loads
-        .filter((load) => load.connections === count)
-        .map(({ title: label, rounds }) => bar(label, median(rounds.map(({ creates }) => valueOf(creates))), format)),
-    }));
-    return barPlot(title, groups);
-  };
-  return {
-    creates: plot(
-      'Creates per second',
-      ({ perSecond }) => perSecond,
-      (value) => value.toFixed(0),
-    ),
-    p99: plot('p99 of a create', ({ ms }) => ms.p99, duration),
-  };
-}
-
-/** Returns a plot of how the service keeps up with a burst. */
-export function drainPlot(title, { rate, count }, timeline) {
-  const created = timeline.map((total, tenth) => [(tenth + 1) / 10, total]);
-  const sent = [
-    [0, 0],
-    [count / rate, count],
-  ];
-  return linePlot(title, [
-    { label: 'created', points: [[0, 0], ...created] },
-    { label: 'sent', points: sent },
-  ]);
+export function barPlot({ title, groups, series, format }) {
+  return svg(title, 100 + groups.length * series.length * BAR_HEIGHT, {
+    xAxis: { show: false },
+    yAxis: { data: groups, inverse: true, axisTick: { show: false }, axisLabel: { color: TEXT } },
+    series: series.map(({ name, values }) => ({
+      name,
+      type: 'bar',
+      data: values,
+      label: { show: true, position: 'right', color: TEXT, formatter: ({ value }) => format(value) },
+    })),
+  });
 }
 
 /**
- * Returns a plot of the time that each query takes in a large and in a small catalogue.
- * @param {{figure: string, large: number, small: number}[]} queries times in ms
- * @param {{large: string, small: string}} titles
+ * Returns an SVG of lines, for light and dark pages.
+ * @param {string} title
+ * @param {Record<string, [seconds: number, value: number][]>} lines by name
  */
-export function growthPlot(queries, titles) {
-  const groups = queries.map(({ figure, large, small }) => ({
-    title: figure,
-    bars: [bar(titles.large, large, duration), bar(titles.small, small, duration)],
-  }));
-  return barPlot('p50 of a read, by the size of the catalogue', groups);
+export function linePlot(title, lines) {
+  const grid = { lineStyle: { color: TEXT, opacity: 0.3 } };
+  return svg(title, 320, {
+    xAxis: { type: 'value', axisLabel: { color: TEXT, formatter: '{value} s' }, splitLine: { show: false } },
+    yAxis: { type: 'value', axisLabel: { color: TEXT }, splitLine: grid },
+    series: Object.entries(lines).map(([name, data]) => ({ name, type: 'line', data, symbol: 'none' })),
+  });
 }
 
-function bar(label, value, format) {
-  return { label, value, text: format(value) };
+function svg(title, height, option) {
+  const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height });
+  chart.setOption({
+    animation: false,
+    color: COLOURS,
+    title: { text: title, left: 0, top: 0, textStyle: { color: TEXT, fontSize: 14 } },
+    legend: { top: 26, left: 0, textStyle: { color: TEXT } },
+    grid: { top: 60, left: 8, right: 64, bottom: 8, containLabel: true },
+    ...option,
+  });
+  const rendered = chart.renderToSVGString();
+  chart.dispose();
+  return `${rendered.replaceAll(HOVER_STYLES, '').replaceAll(PLOT_NUMBER, 'plot-')}\n`;
 }

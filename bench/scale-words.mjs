@@ -10,101 +10,72 @@ const READABLE = /^\p{L}{3,}$/u;
 const COMMON_WORDS = 300;
 /** A search for disjoint words examines every item with the rarer one: about this many in the large database. */
 const RARER_ITEMS = { disjoint: 300, 'disjoint, less rare': 1000 };
-const DISJOINT_TRIES = 300;
 
 /**
- * Chooses words to search for by counting them in the small database. Also returns how many visible items of each
- * database contain them.
+ * Chooses words to search for, by kind, by counting them in the small database. Also returns how many visible items of
+ * each database contain them.
  * @param {import('mongoose').mongo.Db} small
  * @param {import('mongoose').mongo.Db} large
  */
 export async function chooseWords(small, large) {
-  const { words, prefixes } = await countTerms(small);
-  const common = words[0];
-  const usable = words.filter(({ items }) => items.size >= SEARCH_PAGE);
-  const together = words.slice(1).map((word) => ({ ...word, both: intersection(common.items, word.items) }));
-  const partners = together.filter(({ both }) => both >= SEARCH_PAGE).sort((a, b) => b.both - a.both);
-  const prefix = prefixes[0];
-  if (partners.length === 0 || prefix === undefined) throw new StepError('There are too few items to search');
-  const most = words.slice(0, COMMON_WORDS);
+  const terms = await countTerms(small);
+  const whole = await wholeWords(small);
+  const words = terms.filter(({ term }) => whole.has(term));
+  const [common] = words;
+  const besideCommon = await countTerms(small, common.term);
+  const partners = besideCommon
+    .filter(({ term, items }) => whole.has(term) && term !== common.term && items >= SEARCH_PAGE)
+    .map(({ term }) => term);
   const chosen = {
     common: [common.term],
-    rare: [usable.at(-1).term],
-    prefix: [prefix.term],
-    'two common': [common.term, partners[0].term],
-    'common and rarer': [common.term, leastOf(partners).term],
+    rare: [words.findLast(({ items }) => items >= SEARCH_PAGE).term],
+    prefix: [terms.find(({ term }) => !whole.has(term)).term],
+    'two common': [common.term, partners[0]],
+    'common and rarer': [common.term, words.findLast(({ term }) => partners.includes(term)).term],
   };
-  for (const [kind, items] of Object.entries(RARER_ITEMS)) {
-    chosen[kind] = await disjointPair(most, await wordsInAbout(items, words, large), large);
+  for (const [kind, items] of Object.entries(RARER_ITEMS)) chosen[kind] = await disjointPair(words, items, large);
+  const counts = {};
+  for (const term of Object.values(chosen).flat())
+    counts[term] = [await countOf(term, small), await countOf(term, large)];
+  return { words: chosen, counts };
+}
+
+/** Counts the readable terms of the visible items, or of those with the term `beside`. Returns the most frequent first. */
+async function countTerms(db, beside) {
+  const stages = [
+    { $match: { isVisible: true, ...(beside && { searchTerms: beside }) } },
+    { $unwind: '$searchTerms' },
+    { $group: { _id: '$searchTerms', items: { $sum: 1 } } },
+    { $sort: { items: -1, _id: 1 } },
+  ];
+  const found = await db.collection('items').aggregate(stages).toArray();
+  return found.filter(({ _id }) => READABLE.test(_id)).map(({ _id: term, items }) => ({ term, items }));
+}
+
+/** Returns the terms that are words. The others are only prefixes of words. */
+async function wholeWords(db) {
+  const { words } = createRequire(import.meta.url)(join(ROOT, 'dist', 'libs', 'items', 'src', 'words.js'));
+  const whole = new Set();
+  for await (const { name, brandTitle, description } of db.collection('items').find({ isVisible: true })) {
+    for (const { term } of words(`${name}\n${brandTitle}\n${description}`, 'index')) whole.add(term);
   }
-  return { chosen, frequencies: await countAll(new Set(Object.values(chosen).flat()), [small, large]) };
+  return whole;
 }
 
-/** Returns the words and, separately, the terms that are only prefixes of words, most frequent first. */
-async function countTerms(db) {
-  const { words: wordsOf } = createRequire(import.meta.url)(join(ROOT, 'dist', 'libs', 'items', 'src', 'words.js'));
-  const [words, prefixes] = [new Map(), new Map()];
-  const fields = { name: 1, brandTitle: 1, description: 1, searchTerms: 1 };
-  const items = db.collection('items').find({ isVisible: true }, { projection: fields });
-  let number = 0;
-  for await (const { name, brandTitle, description, searchTerms } of items) {
-    const whole = new Set(Array.from(wordsOf(`${name}\n${brandTitle}\n${description}`, 'index'), ({ term }) => term));
-    for (const term of searchTerms.filter((each) => READABLE.test(each))) {
-      const terms = whole.has(term) ? words : prefixes;
-      terms.set(term, (terms.get(term) ?? new Set()).add(number));
-    }
-    number += 1;
-  }
-  for (const word of words.keys()) prefixes.delete(word);
-  return { words: byFrequency(words), prefixes: byFrequency(prefixes) };
-}
-
-function byFrequency(terms) {
-  const counted = [...terms].map(([term, items]) => ({ term, items }));
-  return counted.sort((a, b) => b.items.size - a.items.size);
-}
-
-/** Returns the first pair of a word and a rarer one that no item of either database contains together. */
-async function disjointPair(words, rarer, large) {
-  const pairs = rarer.flatMap((rare) => words.map((word) => [word, rare]));
-  const apart = pairs.filter(([one, other]) => intersection(one.items, other.items) === 0);
-  for (const pair of apart.slice(0, DISJOINT_TRIES)) {
-    const terms = pair.map(({ term }) => term);
-    const both = { searchTerms: { $all: terms }, isVisible: true };
-    if ((await large.collection('items').findOne(both, { projection: { _id: 1 } })) === null) return terms;
+/** Returns a common word and one in about `count` items of the large database that no item contains together. */
+async function disjointPair(words, count, large) {
+  for (const { term: rarer } of words) {
+    const items = await countOf(rarer, large, { limit: count + 1 });
+    if (items <= count / 2) break;
+    if (items > count) continue;
+    const beside = new Set((await countTerms(large, rarer)).map(({ term }) => term));
+    const apart = words.slice(0, COMMON_WORDS).find(({ term }) => !beside.has(term));
+    if (apart) return [apart.term, rarer];
   }
   throw new StepError('There are no two words that never occur together');
 }
 
-/** Returns the words in at most `count` items of the large database, but in more than half as many. */
-async function wordsInAbout(count, words, large) {
-  const near = [];
-  for (const word of words) {
-    const items = await countOf(word.term, large, count + 1);
-    if (items <= count / 2) break;
-    if (items <= count) near.push(word);
-  }
-  return near;
-}
-
-function countOf(term, db, limit) {
-  return db.collection('items').countDocuments({ searchTerms: term, isVisible: true }, limit && { limit });
-}
-
-/** Counts the visible items of each database that contain the terms. */
-async function countAll(terms, databases) {
-  const counts = {};
-  for (const term of terms) counts[term] = await Promise.all(databases.map((db) => countOf(term, db)));
-  return counts;
-}
-
-function leastOf(words) {
-  return words.reduce((least, word) => (word.items.size < least.items.size ? word : least));
-}
-
-function intersection(ones, others) {
-  const [few, many] = ones.size < others.size ? [ones, others] : [others, ones];
-  let count = 0;
-  for (const one of few) if (many.has(one)) count += 1;
-  return count;
+/** Counts the visible items that contain a term. */
+function countOf(term, db, options) {
+  return db.collection('items').countDocuments({ searchTerms: term, isVisible: true }, options);
 }

@@ -1,56 +1,48 @@
-import { Databases } from './databases.mjs';
-import { Meter } from './meter.mjs';
-import { resultOf, table } from './report.mjs';
-import { TIMES } from './rows.mjs';
+import { megabytes, times } from './figures.mjs';
+import { table } from './report.mjs';
 import { startSubjects } from './subjects.mjs';
 
+export const FULL = { minutes: 10 };
+export const QUICK = { minutes: 2 };
 const CONNECTIONS = 256;
 const SLICE_MS = 30_000;
-const MINUTES = 10;
-const QUICK_MINUTES = 2;
 /** Allows for what varies between two garbage collections. */
 const MAX_GROWTH = 1.15;
 
 /**
- * Checks that memory stays flat at full load: creates with an Idempotency-Key over 256 connections for ten minutes.
- * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
- * @param {{quick: boolean}} options two minutes instead of ten
- * @returns {Promise<import('./report.mjs').Result>}
+ * Checks that memory stays flat at full load: creates with an Idempotency-Key over 256 connections.
+ * @param {import('./benchmark.mjs').Bench} bench
+ * @returns {Promise<import('./report.mjs').Findings>}
  */
-export async function runBenchmark(launcher, { quick }) {
-  const databases = await Databases.start(launcher);
-  const versions = await databases.versions();
-  const { service } = await startSubjects(launcher, databases, ['service']);
-  const meter = new Meter(launcher, databases, { keyed: true });
+export async function measure(bench) {
+  const { launcher, databases, meter, size } = bench;
+  const { service } = await startSubjects(bench, ['service']);
   const slices = [];
-  for (let left = ((quick ? QUICK_MINUTES : MINUTES) * 60_000) / SLICE_MS; left > 0; left -= 1) {
-    const steady = { connections: CONNECTIONS, warmUpMs: 0, ms: SLICE_MS };
-    const { creates, peakMegabytes } = await meter.measure(service, { steady });
-    slices.push({ ...peakMegabytes, redis: await databases.redisMegabytes(), perSecond: creates.perSecond });
+  while (slices.length * SLICE_MS < size.minutes * 60_000) {
+    const load = { creates: { connections: CONNECTIONS, ms: SLICE_MS, keyed: true } };
+    const { creates, peakMegabytes: peak } = await meter.measure(service, load);
+    const redis = Number(/used_memory:(\d+)/.exec(await databases.redis.info('memory'))?.[1]) / 1e6;
+    slices.push({ API: peak.api, worker: peak.worker, Redis: redis, perSecond: creates.perSecond });
     launcher.steps.print(JSON.stringify(slices.at(-1)));
   }
-  await databases.close();
 
   const third = Math.floor(slices.length / 3);
   const parts = [slices.slice(0, third), slices.slice(third, -third), slices.slice(-third)];
-  const processes = ['API', 'worker', 'Redis'];
-  const rows = processes.map((title) => ({
-    figure: `most memory of the ${title} in the last third of the time against the second`,
+  const peaks = ['API', 'worker', 'Redis'].map((title) => ({
+    title,
+    values: parts.map((part) => Math.max(...part.map((slice) => slice[title]))),
+  }));
+  const rows = peaks.map(({ title, values: [, second, last] }) => ({
+    title: `most memory of the ${title} in the last third of the time against the second`,
+    values: [last / second],
+    format: times,
     better: 'less',
     must: MAX_GROWTH,
-    ...TIMES,
-    values: [most(parts[2], title) / most(parts[1], title)],
   }));
-  const lines = processes.map((title) => [title, ...parts.map((part) => `${most(part, title).toFixed(0)} MB`)]);
+  const lines = peaks.map(({ title, values }) => [title, ...values.map(megabytes)]);
   const rate = slices.reduce((sum, { perSecond }) => sum + perSecond, 0) / slices.length;
-  const minutes = (slices.length * SLICE_MS) / 60_000;
   const notes = [
-    `${minutes} minutes of ${rate.toFixed(0)} creates/s over ${CONNECTIONS} connections, each with an Idempotency-Key.`,
+    `${size.minutes} minutes of ${rate.toFixed(0)} creates/s over ${CONNECTIONS} connections, each with an Idempotency-Key.`,
   ];
-  const more = [table(['Most memory', 'first third', 'second third', 'last third'], lines)];
-  return resultOf({ versions, notes, rows, more, meter });
-}
-
-function most(slices, title) {
-  return Math.max(...slices.map((slice) => slice[title.toLowerCase()]));
+  return { notes, rows, tables: [table(['Most memory', 'first third', 'second third', 'last third'], lines)] };
 }

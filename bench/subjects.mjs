@@ -1,26 +1,27 @@
-import { deepStrictEqual, strictEqual } from 'node:assert';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { ROOT } from '../tools/checkout/root.mjs';
-import { anyFreePort } from '../tools/processes/ports.mjs';
-import { runCli, startService } from '../tools/start/services.mjs';
+import { deepStrictEqual, match, strictEqual } from 'node:assert';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { transformFile } from '@swc/core';
+import { LOCAL, ROOT } from '../tools/checkout/root.mjs';
+import { waitUntilReady } from '../tools/embedded/readiness.mjs';
+import { runCli, serviceArguments } from '../tools/start/services.mjs';
 import { exampleBody, REFERENCES } from './load/requests.mjs';
-import { compilePeers, startPeer } from './peers.mjs';
 
-const { required } = JSON.parse(readFileSync(join(ROOT, 'openapi.json'), 'utf8')).components.schemas.Item;
-const FIELDS = required.sort();
-const CREATED = /^road-bike-the-first-one-\d+$/;
+const PEERS = fileURLToPath(new URL('./peers/', import.meta.url));
+/** The libs that the peers import. */
+const LIBS = ['contracts', 'database', 'items', 'runtime'];
+const FIELDS = JSON.parse(readFileSync(join(ROOT, 'openapi.json'), 'utf8')).components.schemas.Item.required;
 
 /**
- * The service or a peer, running on its own database and queue.
+ * The service or a peer, running on a database and queue.
  * @typedef {object} Subject
- * @property {string} name
  * @property {string} title
  * @property {number} port of its API
  * @property {Record<string, number>} pids of its processes
- * @property {string} itemId of an item it has stored
- * @property {() => Promise<number>} countItems
- * @property {() => Promise<boolean>} hasUnindexed whether search does not find all items yet
+ * @property {string} [itemId] of an item it has stored
+ * @property {() => Promise<number>} [countItems]
+ * @property {() => Promise<boolean>} [hasUnindexed] whether search does not find all items yet
  */
 
 /** All subjects in the order of the tables: the title and, for a peer, its processes. */
@@ -28,96 +29,74 @@ const SUBJECTS = {
   service: { title: 'this service' },
   other: { title: 'the other tree' },
   direct: { title: '(a) direct', files: { api: 'direct' } },
-  withoutSearch: { title: '(a) without search', files: { api: 'direct' }, hasSearch: false },
+  withoutSearch: { title: '(a) without search', files: { api: 'direct' }, isWithoutSearch: true },
   tutorial: { title: '(b) tutorial pair', files: { worker: 'tutorial-worker', api: 'tutorial-api' } },
   minimal: { title: '(c) node:http + driver', files: { api: 'minimal' } },
 };
 
-/**
- * Starts subjects, and creates and checks one item in each.
- * @template {keyof typeof SUBJECTS} Name
- * @param {import('../tools/processes/launcher.mjs').Launcher} launcher
- * @param {import('./databases.mjs').Databases} databases
- * @param {Name[]} names
- * @param {{against?: string}} [options] the built checkout that is `other`
- * @returns {Promise<Record<Name, Subject>>}
- */
-export async function startSubjects(launcher, databases, names, { against } = {}) {
+export function titleOf(name) {
+  return SUBJECTS[name].title;
+}
+
+/** Starts subjects on databases of their own, and creates and checks one item in each. */
+export async function startSubjects({ launcher, databases, options }, names) {
   const folder = await compilePeers(launcher);
   const subjects = {};
   for (const name of Object.keys(SUBJECTS).filter((known) => names.includes(known))) {
-    const { files } = SUBJECTS[name];
-    const how = files ? peer(launcher, folder, SUBJECTS[name]) : tree(launcher, name === 'other' ? against : ROOT);
-    subjects[name] = await startSubject(databases, name, how);
+    const env = await databases.environment(name);
+    const root = name === 'other' ? options.against : ROOT;
+    const db = databases.db(name);
+    await insertReferences(db);
+    // A peer without search neither derives nor indexes search terms, and has only the unique index.
+    if (SUBJECTS[name].isWithoutSearch) await db.collection('items').createIndex({ publicId: 1 }, { unique: true });
+    else await runCli(launcher, 'setup', env, root);
+    const subject = await startSubject(launcher, name, env, { root, folder });
+    const itemId = await createFirst(name, subject.port);
+    const countItems = () => db.collection('items').countDocuments();
+    subjects[name] = { ...subject, itemId, countItems, hasUnindexed: () => hasUnindexed(db) };
   }
   return subjects;
 }
 
-/** The service as built in a checkout, set up by the command of that checkout. */
-function tree(launcher, root) {
-  return {
-    prepare: (env) => runCli(launcher, 'setup', env, root),
-    start: (env) => startBoth(launcher, env, root),
-  };
+/** Starts the processes of a subject: of the service in the checkout `root`, or of a peer compiled into `folder`. */
+export async function startSubject(launcher, name, env, { root = ROOT, folder, processes = ['worker', 'api'] } = {}) {
+  const { title, files, isWithoutSearch } = SUBJECTS[name];
+  const ports = { worker: Number(env.WORKER_PORT), api: Number(env.PORT) };
+  const pids = {};
+  for (const process of processes.filter((each) => !files || each in files)) {
+    const args = files ? [join(folder, `${files[process]}.js`)] : serviceArguments(process, root);
+    const ownEnv = { ...env, PEER_SEARCH: isWithoutSearch ? 'off' : 'on' };
+    pids[process] = await startProcess(launcher, `${name} ${process}`, args, ports[process], ownEnv, root);
+  }
+  return { title, port: ports.api, pids };
 }
 
-/** A peer without search neither derives nor indexes search terms, and has only the unique index. */
-function peer(launcher, folder, { files, hasSearch = true }) {
-  return {
-    prepare: (env, db) => (hasSearch ? runCli(launcher, 'setup', env) : createUniqueIndex(db)),
-    start: async (env) => {
-      const pids = {};
-      const peerEnv = { ...env, PEER_SEARCH: hasSearch ? 'on' : 'off' };
-      for (const [name, file] of Object.entries(files)) pids[name] = await startPeer(launcher, folder, file, peerEnv);
-      return pids;
-    },
-  };
+/** Starts a process, waits until it serves HTTP and is ready if it says so, and returns its pid. */
+export async function startProcess(launcher, name, args, port, env, root = ROOT) {
+  const onLine = (line) => launcher.steps.print(`[${name}] ${line}`);
+  const child = launcher.start(name, process.execPath, args, { env, cwd: root, onLine });
+  await waitUntilReady(child, async () => (await fetch(`http://127.0.0.1:${port}/health/ready`)).status !== 503);
+  launcher.watch(child);
+  return child.pid;
 }
 
-async function startSubject(databases, name, { prepare, start }) {
-  const env = await environment(databases, name);
-  const port = Number(env.PORT);
-  const db = databases.db(name);
-  await insertReferences(db);
-  await prepare(env, db);
-  const pids = await start(env);
-  const itemId = await createFirst(port, name);
-  const items = db.collection('items');
-  const countItems = () => items.countDocuments();
-  return { name, title: SUBJECTS[name].title, port, pids, itemId, countItems, hasUnindexed: () => hasUnindexed(items) };
+/** Compiles the peers into a folder where they can import packages and, as `@app/…`, the built libs. */
+export async function compilePeers(launcher) {
+  const folder = launcher.temporaryFolder(LOCAL);
+  for (const file of readdirSync(PEERS)) {
+    const { code } = await transformFile(join(PEERS, file), { cwd: ROOT, sourceMaps: 'inline' });
+    writeFileSync(join(folder, `${basename(file, '.ts')}.js`), code);
+  }
+  const scope = join(folder, 'node_modules', '@app');
+  mkdirSync(scope, { recursive: true });
+  for (const lib of LIBS) symlinkSync(join(ROOT, 'dist', 'libs', lib, 'src'), join(scope, lib));
+  return folder;
 }
 
 /** Looks for the newest first: a scan from the oldest would pass over the removed keys of items just indexed. */
-export async function hasUnindexed(items) {
+export async function hasUnindexed(db) {
   const newest = { projection: { _id: 1 }, sort: { createdAt: -1 } };
-  return (await items.findOne({ searchVersion: null }, newest)) !== null;
-}
-
-/** Returns the environment of a subject's processes: free ports, and its own database and queue. */
-export async function environment(databases, name) {
-  return {
-    ...process.env,
-    NODE_ENV: 'production',
-    LOG_LEVEL: 'warn',
-    HOST: '127.0.0.1',
-    PORT: String(await anyFreePort()),
-    WORKER_PORT: String(await anyFreePort()),
-    MONGODB_URI: databases.uriOf(name),
-    REDIS_URL: databases.redisUrl,
-    QUEUE_PREFIX: `bench-${name}`,
-  };
-}
-
-/** Starts the service's worker and API, of this checkout or another, and returns their pids. */
-export async function startBoth(launcher, env, root = ROOT) {
-  await startService(launcher, 'worker', Number(env.WORKER_PORT), env, root);
-  await startService(launcher, 'api', Number(env.PORT), env, root);
-  const pidOf = (name) => launcher.targets.findLast((target) => target.name === name).pid;
-  return { api: pidOf('api'), worker: pidOf('worker') };
-}
-
-async function createUniqueIndex(db) {
-  await db.collection('items').createIndex({ publicId: 1 }, { unique: true });
+  return (await db.collection('items').findOne({ searchVersion: null }, newest)) !== null;
 }
 
 async function insertReferences(db) {
@@ -128,10 +107,10 @@ async function insertReferences(db) {
 }
 
 /** Creates the first item and checks it: a benchmark of a broken subject would be worthless. */
-async function createFirst(port, name) {
+async function createFirst(name, port) {
   const item = await call(port, 'create', exampleBody());
-  deepStrictEqual(Object.keys(item).sort(), FIELDS, `${name} returns other fields`);
-  strictEqual(CREATED.test(item.slug), true, `${name} has the slug ${item.slug}`);
+  deepStrictEqual(Object.keys(item).sort(), FIELDS.toSorted(), `${name} returns other fields`);
+  match(item.slug, /^road-bike-the-first-one-\d+$/);
   // The tutorial peer has no reads, because no figure needs them.
   if (name !== 'tutorial') deepStrictEqual(await call(port, 'getById', { id: item.id }), item);
   return item.id;

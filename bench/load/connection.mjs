@@ -7,8 +7,6 @@ const RETRY_AFTER = /\r\nretry-after: *\d+/i;
 const EMPTY = Buffer.alloc(0);
 const RESPONSE_TIMEOUT_MS = 30_000;
 
-/** @typedef {{status: number, mayRetry: boolean}} Response `mayRetry`: it is a 503 with `Retry-After` */
-
 /**
  * A keep-alive connection that sends prepared bytes, one request at a time, and parses as little of a response as it
  * can: the load generator takes CPU time from the servers on the same machine. It expects responses with a
@@ -31,8 +29,8 @@ export class Connection {
   }
 
   /**
-   * @param {Buffer} request
-   * @returns {Promise<Response>} rejects if the connection ends first, or if nothing is received for half a minute
+   * Sends a request. Resolves to the status, and whether it is a 503 with `Retry-After`. Rejects if the connection ends
+   * first, or if nothing is received for half a minute.
    */
   send(request) {
     this.#socket ??= this.#connect();
@@ -68,10 +66,9 @@ export class Connection {
     if (Number.isNaN(length)) this.#socket.destroy(new Error('a response without Content-Length'));
     if (!(this.#received.length >= headEnd + HEAD_END.length + length)) return;
     this.#received = EMPTY;
-    const { resolve } = this.#waiting;
-    this.#waiting = undefined;
     // "HTTP/1.1 200 …"
     const status = Number(head.slice(9, 12));
-    resolve({ status, mayRetry: status === 503 && RETRY_AFTER.test(head) });
+    this.#waiting.resolve({ status, mayRetry: status === 503 && RETRY_AFTER.test(head) });
+    this.#waiting = undefined;
   }
 }

@@ -2,52 +2,46 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from './connection.mjs';
 
 /**
- * Runs a closed loop: each connection sends its next request after the response to the last one, until the tally's time
- * is over. Waits for the requests that are then in flight.
- * @param {number} port
- * @param {{connections: number, next: () => Buffer, tally: import('./tally.mjs').Tally}} options
+ * Sends the next request of each connection after the response to its last one, until the tally's time is over. Waits
+ * for the requests that are then in flight.
  */
 export async function closedLoop(port, { connections, next, tally }) {
-  const clients = connectionsTo(port, connections);
-  await Promise.all(
-    clients.map(async (client) => {
-      while (performance.now() < tally.measureUntil) await tally.count(performance.now(), client.send(next()));
-    }),
-  );
-  clients.forEach((client) => client.close());
+  await overEach(connectionsTo(port, connections), async (connection) => {
+    while (performance.now() < tally.measureUntil) await tally.count(performance.now(), connection.send(next()));
+  });
 }
 
 /**
- * Runs an open loop: requests are due at a steady rate, whether or not the server keeps up, and are sent over any free
- * connection. They are timed from when they were due, so that waiting clients cannot hide a stalled server. The
- * connections are opened beforehand, one by one: of a thousand opened at once, any may wait a second for a lost SYN.
- * @param {number} port
- * @param {{connections: number, rate: number, count?: number, until?: Promise<unknown>, next: () => Buffer,
- *   tally: import('./tally.mjs').Tally}} options ends after `count` requests, or once `until` has settled
+ * Sends requests that are due at a steady rate, whether or not the server keeps up, over any free connection. They are
+ * timed from when they were due, so that waiting clients cannot hide a stalled server. The connections are opened
+ * beforehand, one by one: of a thousand opened at once, any may wait a second for a lost SYN. Ends after `count`
+ * requests, or once `until` has settled.
  */
-export async function openLoop(port, { connections, rate, count = Infinity, until, next, tally }) {
-  const clients = connectionsTo(port, connections);
-  for (const client of clients) await client.open();
+export async function openLoop(port, { connections: size, rate, count = Infinity, until, next, tally }) {
+  const connections = connectionsTo(port, size);
+  for (const connection of connections) await connection.open();
   const begin = performance.now();
   let sent = 0;
   let ended = false;
   void until?.then(() => (ended = true));
-  await Promise.all(
-    clients.map(async (client) => {
-      while (sent < count && !ended) {
-        const due = begin + (sent * 1000) / rate;
-        sent += 1;
-        const early = due - performance.now();
-        if (early > 0) await delay(early);
-        // The server is not to blame for a late timer.
-        const since = early > 0 ? performance.now() : due;
-        await tally.count(since, client.send(next()));
-      }
-    }),
-  );
-  clients.forEach((client) => client.close());
+  await overEach(connections, async (connection) => {
+    while (sent < count && !ended) {
+      const due = begin + (sent * 1000) / rate;
+      sent += 1;
+      const early = due - performance.now();
+      if (early > 0) await delay(early);
+      // The server is not to blame for a late timer.
+      const since = early > 0 ? performance.now() : due;
+      await tally.count(since, connection.send(next()));
+    }
+  });
 }
 
-function connectionsTo(port, count) {
-  return Array.from({ length: count }, () => new Connection(port));
+function connectionsTo(port, size) {
+  return Array.from({ length: size }, () => new Connection(port));
+}
+
+async function overEach(connections, send) {
+  await Promise.all(connections.map(send));
+  for (const connection of connections) connection.close();
 }

@@ -13,22 +13,14 @@ const SENTENCES = [
   'The price is negotiable if you collect it this week.',
 ];
 const TEXTS = 500;
-const BRANDS = 50;
-const CONDITIONS = 5;
 /** No brand or condition has this number or a higher one. */
 const UNKNOWN = 1_000_000;
 
 /** How many brands and conditions must exist, so that every item refers to existing ones. */
-export const REFERENCES = { brands: BRANDS, conditions: CONDITIONS };
+export const REFERENCES = { brands: 50, conditions: 5 };
 
-/**
- * Returns a function that makes create requests of about 900 bytes, no two with the same name.
- * @param {number} port
- * @param {{keyed?: boolean, waitS?: number, isUnknown?: boolean}} [options] whether each has an Idempotency-Key, how
- *   long it asks to wait for its item, and whether its brand and condition do not exist
- * @returns {() => Buffer}
- */
-export function createRequests(port, { keyed = false, waitS, isUnknown = false } = {}) {
+/** Returns a function that makes create requests of about 900 bytes, no two with the same name. */
+export function createRequests(port, { keyed, waitS, isUnknown }) {
   const run = randomUUID().slice(0, 8);
   const bodies = Array.from({ length: TEXTS }, (_, index) => bodyAfterName(index, isUnknown));
   const prefer = waitS === undefined ? '' : `Prefer: wait=${waitS}\r\n`;
@@ -41,24 +33,8 @@ export function createRequests(port, { keyed = false, waitS, isUnknown = false }
   };
 }
 
-/**
- * Returns a function that always returns the request for one item.
- * @param {number} port
- * @param {string} id
- * @returns {() => Buffer}
- */
-export function readRequests(port, id) {
-  const request = post(port, 'getById', JSON.stringify({ id }));
-  return () => request;
-}
-
-/**
- * Returns a function that draws requests with these inputs at random.
- * @param {number} port
- * @param {{operation: string, inputs: object[]}} prepared
- * @returns {() => Buffer}
- */
-export function preparedRequests(port, { operation, inputs }) {
+/** Returns a function that draws requests with these inputs at random. */
+export function readRequests(port, { operation, inputs }) {
   const requests = inputs.map((input) => post(port, operation, JSON.stringify(input)));
   return () => requests[Math.floor(Math.random() * requests.length)];
 }
@@ -68,15 +44,15 @@ export function exampleBody() {
   return JSON.parse(`{"name":"Road bike, the first one",${bodyAfterName(0)}`);
 }
 
-function bodyAfterName(index, isUnknown = false) {
+function bodyAfterName(index, isUnknown) {
   const images = [1, 2, 3].map((number) => `https://images.example.com/items/${index}/photo-${number}.jpg`);
   const body = {
     description: [0, 1, 2, 3].map((step) => pick(SENTENCES, index * 5 + step * (1 + (index % 7)))).join(' '),
     price: 5 + ((index * 37) % 900) + 0.5,
     categoryId: String(1 + (index % 20)),
     stock: 1 + (index % 3),
-    brandId: isUnknown ? UNKNOWN + index : 1 + (index % BRANDS),
-    conditionId: isUnknown ? UNKNOWN + index : 1 + (index % CONDITIONS),
+    brandId: isUnknown ? UNKNOWN + index : 1 + (index % REFERENCES.brands),
+    conditionId: isUnknown ? UNKNOWN + index : 1 + (index % REFERENCES.conditions),
     isFeatured: false,
     images,
     photos: images.map((url, position) => ({ url, position, width: 1600, height: 1200 })),

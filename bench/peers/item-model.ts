@@ -1,46 +1,27 @@
+import { ITEM_FIELDS, type FieldKind } from '@app/contracts';
 import type { ItemRecord } from '@app/database';
-import { Schema, type Connection, type Types } from 'mongoose';
+import { Schema, type Connection, type SchemaDefinition, type Types } from 'mongoose';
 
-/** A peer stores no hash of the request, because it does not support Idempotency-Key. */
-export type PeerRecord = Omit<ItemRecord, 'requestHash'>;
+const TYPES: Record<FieldKind, SchemaDefinition[string]> = {
+  string: String,
+  number: Number,
+  integer: Number,
+  boolean: Boolean,
+  time: Date,
+  strings: [String],
+  values: [Schema.Types.Mixed],
+};
 
-const required = true;
-
-const itemSchema = new Schema<PeerRecord>(
+/** The same schema as one that declares each field by hand. */
+const itemSchema = new Schema<ItemRecord>(
   {
-    publicId: { type: Number, required },
-    name: { type: String, required },
-    description: { type: String, required },
-    price: { type: Number, required },
-    status: { type: String, required },
-    condition: String,
-    stock: { type: Number, required },
-    categoryId: { type: Number, required },
-    sellerId: { type: String, required },
-    brandId: Number,
-    conditionId: Number,
-    isFeatured: { type: Boolean, required },
-    slug: { type: String, required },
-    imageUrl: { type: String, required },
-    isVisible: { type: Boolean, required },
-    createdAt: { type: Date, required },
-    updatedAt: { type: Date, required },
-    deliveryOptions: [String],
-    deliveryCost: { type: Number, required },
-    freeShipping: { type: Boolean, required },
-    deliveryTimeEstimate: String,
-    brandTitle: String,
-    sizeTitle: String,
-    discount: String,
-    favouriteCount: { type: Number, required },
-    viewCount: { type: Number, required },
-    path: { type: String, required },
-    visibilityType: { type: String, required },
-    isBoosted: { type: Boolean, required },
-    boostScore: { type: Number, required },
-    boostExpiresAt: Date,
-    images: [String],
-    photos: [Schema.Types.Mixed],
+    ...Object.fromEntries(
+      ITEM_FIELDS.filter(({ name }) => name !== 'id').map(({ name, kind, isNullable }) => {
+        const isList = kind === 'strings' || kind === 'values';
+        return [name, { type: TYPES[kind], required: !isNullable && !isList }];
+      }),
+    ),
+    requestHash: String,
     searchTerms: [String],
     searchVersion: Number,
   },

@@ -8,10 +8,9 @@ import {
   type Item,
   type ItemStatus,
 } from '@app/contracts';
-import type { StoredItem } from '@app/database';
-import { itemSlug, searchTerms } from '@app/items';
-import { Types, type mongo } from 'mongoose';
-import type { PeerRecord } from './item-model.js';
+import { newMongoId, type ItemRecord, type StoredItem } from '@app/database';
+import { newItemRecord, searchTerms } from '@app/items';
+import type { mongo } from 'mongoose';
 
 /** The settings of every peer. */
 export const settings = {
@@ -19,6 +18,7 @@ export const settings = {
   redisUrl: process.env['REDIS_URL'] ?? '',
   queue: process.env['QUEUE_PREFIX'] ?? '',
   port: Number(process.env['PORT']),
+  workerPort: Number(process.env['WORKER_PORT']),
   /** Whether items are stored with search terms. */
   isSearched: process.env['PEER_SEARCH'] !== 'off',
 };
@@ -29,17 +29,15 @@ export const WRITE_CONCERN = { w: 'majority', journal: true } as const;
 /** The id of the counter for public ids. */
 export const COUNTER = 'item.publicId';
 
-/** Titles of brands or conditions by number. */
-export type Titles = Map<number, string>;
-
+/** Titles of brands and conditions by number. */
 export interface References {
-  brands: Titles;
-  conditions: Titles;
+  brands: Map<number, string>;
+  conditions: Map<number, string>;
 }
 
 /** Reads all titles once at the start, so that no item costs a lookup. */
 export async function loadReferences(db: mongo.Db): Promise<References> {
-  const titles = async (name: string): Promise<Titles> => {
+  const titles = async (name: string): Promise<Map<number, string>> => {
     const records = await db.collection<{ _id: number; title: string }>(name).find().toArray();
     return new Map(records.map(({ _id, title }) => [_id, title]));
   };
@@ -47,40 +45,14 @@ export async function loadReferences(db: mongo.Db): Promise<References> {
 }
 
 /** Returns the document to store: the service's fields, with slug and search terms from the same functions. */
-export function toRecord(input: CreateItemInput, publicId: number, { brands, conditions }: References): PeerRecord {
-  const { categoryId, isFeatured, photos, ...sent } = input;
-  const slug = itemSlug(input.name, publicId);
+export function toRecord(input: CreateItemInput, publicId: number, { brands, conditions }: References): ItemRecord {
   const brandTitle = brands.get(input.brandId ?? 0) ?? null;
-  const now = new Date();
+  const condition = conditions.get(input.conditionId ?? 0) ?? null;
+  const item = { ...input, categoryId: categoryNumber(input.categoryId) ?? 0 };
+  // A peer does not support Idempotency-Key, so it has no hash of the request.
+  const request = { id: newMongoId(), sellerId: 'anonymous', requestHash: '', item };
   return {
-    _id: new Types.ObjectId(),
-    publicId,
-    ...sent,
-    categoryId: categoryNumber(categoryId) ?? 0,
-    isFeatured: isFeatured ?? false,
-    photos: photos ?? [],
-    status: 'available',
-    condition: conditions.get(input.conditionId ?? 0) ?? null,
-    sellerId: 'anonymous',
-    slug,
-    imageUrl: input.images[0] ?? '',
-    isVisible: true,
-    createdAt: now,
-    updatedAt: now,
-    deliveryOptions: [],
-    deliveryCost: 0,
-    freeShipping: false,
-    deliveryTimeEstimate: null,
-    brandTitle,
-    sizeTitle: null,
-    discount: null,
-    favouriteCount: 0,
-    viewCount: 0,
-    path: `/items/${slug}`,
-    visibilityType: 'public',
-    isBoosted: false,
-    boostScore: 0,
-    boostExpiresAt: null,
+    ...newItemRecord(request, { publicId, brandTitle, condition, now: new Date() }),
     searchTerms: settings.isSearched ? searchTerms({ ...input, brandTitle }) : [],
     searchVersion: 1,
   };
@@ -92,33 +64,23 @@ export const RESPONSE_PROJECTION = { requestHash: 0, searchTerms: 0, searchVersi
 /** The order of every list, as in the service. */
 const ORDER = { isBoosted: -1, boostScore: -1, createdAt: -1, publicId: -1 } as const;
 
-export interface PageOptions {
-  sort: typeof ORDER;
-  skip: number;
-  limit: number;
-}
-
 /** The query for a page of a list, for the driver and for mongoose. */
 interface PageQuery {
   filter: { isVisible: true; status: ItemStatus | { $in: ItemStatus[] }; categoryId?: number };
-  options: PageOptions;
+  options: { sort: typeof ORDER; skip: number; limit: number };
 }
 
 /**
  * Returns the query for a page of a list. Without a status it names all of them, so that the service's index, which
  * begins with the status, returns the items in order.
  */
-export function pageQuery({
-  page = DEFAULT_PAGE,
-  pageSize: limit = DEFAULT_PAGE_SIZE,
-  ...input
-}: GetAllInput): PageQuery {
-  const anyStatus = { $in: [...ITEM_STATUSES] };
+export function pageQuery(input: GetAllInput): PageQuery {
+  const { page = DEFAULT_PAGE, pageSize: limit = DEFAULT_PAGE_SIZE, categoryId, status = 'all' } = input;
   const filter: PageQuery['filter'] = {
     isVisible: true,
-    status: input.status === undefined || input.status === 'all' ? anyStatus : input.status,
-    ...(input.categoryId === undefined ? {} : { categoryId: categoryNumber(input.categoryId) ?? -1 }),
+    status: status === 'all' ? { $in: [...ITEM_STATUSES] } : status,
   };
+  if (categoryId !== undefined) filter.categoryId = categoryNumber(categoryId) ?? -1;
   return { filter, options: { sort: ORDER, skip: (page - 1) * limit, limit } };
 }
 
@@ -162,9 +124,4 @@ export function toItem(record: StoredItem): Item {
     photos: record.photos,
     url: `http://localhost:3000${record.path}`,
   };
-}
-
-/** Tells the benchmark that the peer accepts requests. */
-export function reportReady(): void {
-  console.log('ready');
 }

@@ -1,16 +1,15 @@
 // The minimum that does the work: node:http and the MongoDB driver, one counter increment and one insert per create.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { CreateItemInputSchema, GetAllInputSchema, GetByIdInputSchema, type Item } from '@app/contracts';
-import { mongoId } from '@app/database';
+import { mongoId, type ItemRecord } from '@app/database';
 import { mongo } from 'mongoose';
-import type { Counter, PeerRecord } from './item-model.js';
+import type { Counter } from './item-model.js';
 import {
   RESPONSE_PROJECTION,
   COUNTER,
   WRITE_CONCERN,
   loadReferences,
   pageQuery,
-  reportReady,
   settings,
   toItem,
   toRecord,
@@ -21,7 +20,7 @@ type Handler = (body: unknown) => Promise<Item | Item[] | null>;
 async function start(): Promise<void> {
   const client = await new mongo.MongoClient(settings.mongodbUri, { writeConcern: WRITE_CONCERN }).connect();
   const db = client.db();
-  const items = db.collection<PeerRecord>('items');
+  const items = db.collection<ItemRecord>('items');
   const counters = db.collection<Counter>('counters');
   const references = await loadReferences(db);
 
@@ -49,7 +48,7 @@ async function start(): Promise<void> {
   const listener = (request: IncomingMessage, response: ServerResponse): void => {
     void handle(handlers[request.url ?? ''], request, response);
   };
-  createServer(listener).listen(settings.port, '127.0.0.1', reportReady);
+  createServer(listener).listen(settings.port, '127.0.0.1');
 }
 
 async function handle(handler: Handler | undefined, request: IncomingMessage, response: ServerResponse): Promise<void> {
