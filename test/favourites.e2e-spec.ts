@@ -1,3 +1,4 @@
+import type { Item } from '@app/contracts';
 import { newMongoId, mongoId } from '@app/database';
 import { addFavourites, record, store } from './support/items.js';
 import { startService, type Service } from './support/service.js';
@@ -97,9 +98,11 @@ describe("getAll of a user's favourites", () => {
     for (const pageSize of [1, 3]) {
       const walked = await walk(service.api, { userId: 'far', pageSize });
       expect(walked.map(({ id }) => id)).toEqual(ids);
-      const pages = Array.from({ length: 9 }, (_, index) => index + 1);
-      const numbered = await Promise.all(pages.map((page) => service.api.getAll({ userId: 'far', pageSize, page })));
-      expect(numbered.flat().map(({ id }) => id)).toEqual(ids);
+      const numbered: Item[] = [];
+      // One after the other, because few of these pages are read at a time.
+      for (let page = 1; page <= 9; page++)
+        numbered.push(...(await service.api.getAll({ userId: 'far', pageSize, page })));
+      expect(numbered.map(({ id }) => id)).toEqual(ids);
     }
   });
 

@@ -140,13 +140,15 @@ export async function startMongodb(mongod: DatabaseServer): Promise<void> {
 export async function startReplicaSet(mongods: readonly DatabaseServer[]): Promise<void> {
   for (const mongod of mongods) mongod.start();
   const members = mongods.map(({ port }, _id) => ({ _id, host: `127.0.0.1:${String(port)}` }));
+  // A member that a test stops must not be where another one reads the log of changes.
+  const settings = { chainingAllowed: false };
   const hosts = members.map(({ host }) => host);
   await Promise.all(hosts.map((host) => connectOnce(`mongodb://${host}/?directConnection=true`)));
   await connectOnce(`mongodb://${hosts[0] ?? ''}/?directConnection=true`, async ({ connection }) => {
     await connection
       .getClient()
       .db('admin')
-      .command({ replSetInitiate: { _id: 'rs0', members } });
+      .command({ replSetInitiate: { _id: 'rs0', members, settings } });
   });
   await connectOnce(`mongodb://${hosts.join(',')}/?replicaSet=rs0`);
 }

@@ -5,10 +5,9 @@ const LARGEST_EXACT = String(Number.MAX_SAFE_INTEGER);
 
 /**
  * The most that a body may contain: structures (objects, arrays and members of objects), and values of any kind. These
- * take much longer to parse than the same number of bytes in a string, and structures longer than other values. An item
- * of the default `MAX_ITEM_BYTES` has no more values.
+ * take much longer to parse than the same number of bytes in a string, and structures longer than other values.
  */
-export const MAX_JSON = { structures: 25_000, values: 32_768 };
+export const MAX_JSON = { structures: 25_000, values: 150_000 };
 
 /** Whether a JSON text contains more than {@link MAX_JSON}. Does not parse it. */
 export function isTooComplex(text: string): boolean {

@@ -1,17 +1,32 @@
-import { itemSize } from './item-size.js';
+import { itemSize, type ItemSize } from './item-size.js';
 
 describe('itemSize', () => {
   it('counts the bytes of the JSON in UTF-8', () => {
-    expect(itemSize({ name: 'Käse' }).bytes).toBe(16);
+    expect(itemSize({ name: 'Käse' }, 16)?.bytes).toBe(16);
+  });
+
+  it.each([
+    ['text', { name: 'Käse' }, 15],
+    ['values', { photos: [[1, 2, 3], {}] }, 22],
+  ])('is undefined for an item of more bytes: %s', (_what, input, maxBytes) => {
+    expect(itemSize(input, maxBytes)).toBeUndefined();
+    expect(itemSize(input, maxBytes + 1)?.bytes).toBe(maxBytes + 1);
+  });
+
+  it('does not print the values of an item that is too large because of their number', () => {
+    const stringify = jest.spyOn(JSON, 'stringify');
+    expect(itemSize({ photos: [Array<number>(100).fill(1e23)] }, 200)).toBeUndefined();
+    expect(stringify).not.toHaveBeenCalled();
+    stringify.mockRestore();
   });
 
   it('estimates little more heap than JSON for an item that is mostly text', () => {
-    const { bytes, heapBytes } = itemSize({ description: 'x'.repeat(50_000), photos: [{}] });
+    const { bytes, heapBytes } = itemSize({ description: 'x'.repeat(50_000), photos: [{}] }, 60_000) as ItemSize;
     expect(heapBytes / bytes).toBeLessThan(1.01);
   });
 
   it('estimates many times more heap than JSON for an item that is mostly structure', () => {
-    const { bytes, heapBytes } = itemSize({ photos: Array.from({ length: 20_000 }, () => ({})) });
+    const { bytes, heapBytes } = itemSize({ photos: Array.from({ length: 20_000 }, () => ({})) }, 65_536) as ItemSize;
     expect(heapBytes / bytes).toBeGreaterThan(20);
   });
 });

@@ -8,16 +8,24 @@ export interface ItemSize {
 
 const BYTES_PER_STRUCTURE = 64;
 
-/** Returns the size of a validated create input. */
-export function itemSize(input: object): ItemSize {
+/** Returns the size of a validated create input, or undefined if it is larger than `maxBytes`. */
+export function itemSize(input: object, maxBytes: number): ItemSize | undefined {
+  // Numbers may take long to print. Every value but one takes at least two bytes with its comma or bracket.
+  if (2 * countValues(input) - 1 > maxBytes) return undefined;
   const json = JSON.stringify(input);
   const bytes = Buffer.byteLength(json);
+  if (bytes > maxBytes) return undefined;
   return { bytes, heapBytes: bytes + BYTES_PER_STRUCTURE * (countOf('{', json) + countOf('[', json)) };
 }
 
 /** Returns the error message for an item that is too large. */
 export function itemTooLarge(maxBytes: number): string {
   return `Item too large: at most ${String(maxBytes)} bytes as JSON`;
+}
+
+function countValues(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce<number>((sum, each) => sum + countValues(each), 1);
 }
 
 function countOf(character: string, text: string): number {

@@ -9,7 +9,7 @@ const WHEN = {
   NOT_FOUND: 'No such item.',
   TIMEOUT: 'The request did not arrive in time.',
   PAYLOAD_TOO_LARGE:
-    'The body is too large: by default, more than 1 MiB, 25,000 objects, arrays and object members, or 32,768 values. ' +
+    'The body is too large: by default, more than 1 MiB, 25,000 objects, arrays and object members, or 150,000 values. ' +
     'Or the item of a create is too large: by default, its input as JSON without unknown keys has more than 64 KiB.',
   UNSUPPORTED_MEDIA_TYPE: 'The body is not `application/json` in UTF-8, or is compressed.',
   UNPROCESSABLE_CONTENT: 'The Idempotency-Key was used with another body.',

@@ -125,9 +125,9 @@ export class ItemsService {
 
   /** Creates an item through the queue. Returns the stored item, or the id of a queued one if that is enough. */
   async create(input: CreateItemInput, { key, preferences, ...request }: CreateContext): Promise<CreateResult> {
-    const size = itemSize(input);
     const { maxItemBytes } = this.config;
-    if (size.bytes > maxItemBytes) throw new ApiError('PAYLOAD_TOO_LARGE', { message: itemTooLarge(maxItemBytes) });
+    const size = itemSize(input, maxItemBytes);
+    if (size === undefined) throw new ApiError('PAYLOAD_TOO_LARGE', { message: itemTooLarge(maxItemBytes) });
     const times = this.timesOf(request.arrivedAt, preferences);
     const findBy = Math.min(times.queueBy, performance.now() + READ_WITHIN_MS);
     const categoryId = await this.findCategoryId(input.categoryId, findBy);

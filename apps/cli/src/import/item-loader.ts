@@ -45,7 +45,7 @@ export class ItemLoader implements Loader {
     const numbers = await this.references.findCategoryIds([...names]);
     const items: ImportedItem[] = [];
     for (const { data, ...line } of valid) {
-      if (itemSize(data).bytes > this.options.maxItemBytes) {
+      if (itemSize(data, this.options.maxItemBytes) === undefined) {
         rejects.push(rejected(line, wholeLine(itemTooLarge(this.options.maxItemBytes))));
         continue;
       }
