@@ -20,6 +20,23 @@ export const CreateJobSchema = z.object({
 });
 export type CreateJob = z.infer<typeof CreateJobSchema>;
 
+/** The data of a job, as this release understands it. */
+export type ParsedCreateJob =
+  | { kind: 'valid'; job: CreateJob }
+  /** Another release understands it. */
+  | { kind: 'other version' }
+  /** No item can ever be stored from it. */
+  | { kind: 'invalid'; reason: string };
+
+/** Parses the data of the job with this id. */
+export function parseCreateJob(data: unknown, id: string | undefined): ParsedCreateJob {
+  const { version } = (data ?? {}) as { version?: unknown };
+  if (typeof version === 'number' && version !== CREATE_JOB_VERSION) return { kind: 'other version' };
+  const { success, data: job, error } = CreateJobSchema.safeParse(data);
+  if (!success) return { kind: 'invalid', reason: z.prettifyError(error) };
+  return job.id === id ? { kind: 'valid', job } : { kind: 'invalid', reason: 'its id differs from the job id' };
+}
+
 /** The outcome of a create: the stored item and the hash of the request that created it, or a permanent failure. */
 export type CreateOutcome = { kind: 'created'; item: ItemWithoutUrl; requestHash: string } | { kind: 'failed' };
 

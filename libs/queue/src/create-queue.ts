@@ -1,4 +1,4 @@
-import { CREATE_JOB_VERSION, CreateJobSchema, type CreateJob } from '@app/contracts';
+import { CREATE_JOB_VERSION, parseCreateJob, type CreateJob } from '@app/contracts';
 import { Queue } from 'bullmq';
 import { ReplyError } from 'ioredis';
 import { Backlog, type BacklogLimits } from './backlog.js';
@@ -107,12 +107,12 @@ async function toEnqueueResult(adding: Promise<unknown>): Promise<EnqueueResult>
   }
 }
 
-function hashIn(data: string, id: string): string | undefined {
+function hashIn(text: string, id: string): string | undefined {
   try {
-    const job = JSON.parse(data) as { [Key in keyof CreateJob]?: unknown };
-    const isOfLaterVersion = typeof job.version === 'number' && job.version !== CREATE_JOB_VERSION;
-    const isReadable = isOfLaterVersion || (CreateJobSchema.safeParse(job).success && job.id === id);
-    return isReadable && typeof job.requestHash === 'string' ? job.requestHash : undefined;
+    const data: unknown = JSON.parse(text);
+    if (parseCreateJob(data, id).kind === 'invalid') return undefined;
+    const { requestHash } = data as { requestHash?: unknown };
+    return typeof requestHash === 'string' ? requestHash : undefined;
   } catch {
     return undefined;
   }

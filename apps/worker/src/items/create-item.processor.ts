@@ -1,6 +1,5 @@
 import { UnrecoverableError, type Job } from 'bullmq';
-import { z } from 'zod';
-import { CREATE_JOB_VERSION, CreateJobSchema, type CreateJob, type CreateReply } from '@app/contracts';
+import { CreateJobSchema, parseCreateJob, type CreateJob, type CreateReply } from '@app/contracts';
 import type { CreatedItems, ItemCreator } from '@app/items';
 import type { ReplyPublisher } from '@app/queue';
 import type { Logger } from '@app/runtime';
@@ -109,10 +108,8 @@ function isSuspect({ stalledCounter }: Job): boolean {
 }
 
 function parse(job: Job): CreateJob | Error {
-  const { version } = (job.data ?? {}) as { version?: unknown };
-  if (typeof version === 'number' && version !== CREATE_JOB_VERSION) return new UnknownVersionError();
-  const { success, data, error } = CreateJobSchema.safeParse(job.data);
-  if (!success) return new UnrecoverableError(`Not a create job: ${z.prettifyError(error)}`);
-  if (data.id !== job.id) return new UnrecoverableError('Not a create job: its id differs from the job id');
-  return data;
+  const parsed = parseCreateJob(job.data, job.id);
+  if (parsed.kind === 'valid') return parsed.job;
+  if (parsed.kind === 'other version') return new UnknownVersionError();
+  return new UnrecoverableError(`Not a create job: ${parsed.reason}`);
 }
