@@ -42,7 +42,10 @@ const ITEMS_AT_ONCE = 200;
 /** Reads and inserts items. Only reads by id return hidden items. Deadlines are in ms of `performance.now()`. */
 export class ItemRepository {
   private readonly byId = new BatchLoader((ids, deadline) => this.findByIds(ids, deadline));
-  private readonly stored = new BatchLoader((ids, deadline) => this.findStoredByIds(ids, deadline));
+  private readonly stored = new BatchLoader(async (ids, deadline) => {
+    const found = await this.findStored(ids, deadline);
+    return new Map(found.map((create) => [create.id, create]));
+  });
   private readonly lists: ListReader;
   private readonly favourites: FavouritesReader;
   private readonly expensive = new Limiter(EXPENSIVE_AT_ONCE);
@@ -103,13 +106,31 @@ export class ItemRepository {
   }
 
   /**
+   * Returns the item if a majority of the replica set has stored it. Concurrent calls share queries.
+   *
+   * @throws TimeoutError at the deadline
+   */
+  findStoredById(id: string, deadline: number): Promise<StoredCreate | undefined> {
+    return this.stored.load(id, deadline);
+  }
+
+  /**
    * Returns those of the items that a majority of the replica set has stored.
    *
    * @throws TimeoutError at the deadline
    */
   async findStored(ids: readonly string[], deadline: number): Promise<StoredCreate[]> {
-    const found = await Promise.all(ids.map((id) => this.stored.load(id, deadline)));
-    return found.filter((create) => create !== undefined);
+    const { collection } = this.database.models.items;
+    const query = { _id: { $in: ids.map(mongoId) } };
+    const records = await this.database.readAll(deadline, (limits) =>
+      collection.find<ItemRecord>(query, { readConcern: 'majority', ...limits }),
+    );
+    const now = new Date();
+    return records.map((record) => {
+      const { _id, requestHash } = record;
+      const item = readItem(record, now);
+      return { id: _id.toHexString(), requestHash, item: item instanceof MalformedItem ? undefined : item };
+    });
   }
 
   /**
@@ -130,21 +151,6 @@ export class ItemRepository {
       collection.find<ListPosition>({ _id }, { ...options, ...limits }),
     );
     return found;
-  }
-
-  private async findStoredByIds(ids: readonly string[], deadline: number): Promise<Map<string, StoredCreate>> {
-    const { collection } = this.database.models.items;
-    const query = { _id: { $in: ids.map(mongoId) } };
-    const records = await this.database.readAll(deadline, (limits) =>
-      collection.find<ItemRecord>(query, { readConcern: 'majority', ...limits }),
-    );
-    const now = new Date();
-    const creates = records.map((record) => {
-      const { _id, requestHash } = record;
-      const item = readItem(record, now);
-      return { id: _id.toHexString(), requestHash, item: item instanceof MalformedItem ? undefined : item };
-    });
-    return new Map(creates.map((create) => [create.id, create]));
   }
 
   private async findByIds(ids: readonly string[], deadline: number): Promise<Map<string, RawItem>> {

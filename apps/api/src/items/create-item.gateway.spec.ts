@@ -24,7 +24,9 @@ describe('CreateItemGateway', () => {
   const find = jest.fn<Promise<undefined>, [string]>();
   const add = jest.fn<Promise<string>, [{ id: string }]>();
   const admit = jest.fn<Promise<undefined>, []>();
-  const findStored = jest.fn<Promise<[]>, [string[], deadline: number]>();
+  const findStored = jest.fn<Promise<undefined[]>, [string[], deadline: number]>();
+  const findStoredById = async (id: string, deadline: number): Promise<undefined> =>
+    (await findStored([id], deadline))[0];
   const findStates = jest.fn<Promise<string[]>, [string[]]>();
   let gateway: CreateItemGateway;
   let created: number;
@@ -40,7 +42,7 @@ describe('CreateItemGateway', () => {
     const backlog = { admit, state: () => Promise.resolve() };
     const queue = { find, add, findStates, backlog } as unknown as CreateQueue;
     const replies = { channel: 'replies', listen: () => undefined } as unknown as ReplySubscriber;
-    gateway = new CreateItemGateway(queue, replies, { findStored } as unknown as ItemRepository);
+    gateway = new CreateItemGateway(queue, replies, { findStored, findStoredById } as unknown as ItemRepository);
     created = 0;
   });
   afterEach(() => {

@@ -130,8 +130,9 @@ export class CreateItemGateway {
           : ifSame(isSame(existing.requestHash), { kind: 'existing', existing });
     // A queued job may hold another body than the stored item. Only a client that waits for the job would learn that.
     if (isOutcome(job) || (job.kind === 'existing' && !respondAsync)) return job;
-    const found = await this.items.findStored([id], performance.now() + withinMs).catch(() => undefined);
-    const [stored] = found ?? [];
+    const reading = this.items.findStoredById(id, performance.now() + withinMs);
+    const found = await reading.then((stored) => ({ stored })).catch(() => undefined);
+    const stored = found?.stored;
     if (stored !== undefined) {
       const { item, requestHash } = stored;
       return ifSame(isSame(requestHash), item === undefined ? FAILED : { kind: 'created', item, isReplay: true });
