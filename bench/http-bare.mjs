@@ -14,7 +14,7 @@ import { createLogger, loadApiConfig } from '../dist/libs/runtime/src/index.js';
 class BareAdapter extends ExpressAdapter {
   initHttpServer() {
     const next = this.listener();
-    this.httpServer = createServer((request, response) => {
+    const server = createServer((request, response) => {
       const chunks = [];
       request.on('data', (chunk) => chunks.push(chunk));
       request.on('end', () => {
@@ -24,6 +24,7 @@ class BareAdapter extends ExpressAdapter {
         next(request, response);
       });
     });
+    this.setHttpServer(server);
   }
 
   listener() {

@@ -25,11 +25,22 @@ if (!isInstalled()) {
 
 /** Two runs in one checkout would delete each other's files. The lock of a process that has exited does not count. */
 async function acquireLock() {
-  if (isRunning(Number(read(LOCK)))) console.error(`Waiting for the npm ci of another run (see ${LOCK})`);
-  while (isRunning(Number(read(LOCK)))) await delay(POLL_INTERVAL_MS);
   mkdirSync(LOCAL, { recursive: true });
-  rmSync(LOCK, { force: true });
-  writeFileSync(LOCK, String(process.pid), { flag: 'wx' });
+  for (let attempt = 1; !tryLock(); attempt += 1) {
+    if (attempt === 2) console.error(`Waiting for the npm ci of another run (see ${LOCK})`);
+    await delay(POLL_INTERVAL_MS);
+  }
+}
+
+function tryLock() {
+  try {
+    writeFileSync(LOCK, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error;
+    if (!isRunning(Number(read(LOCK)))) rmSync(LOCK, { force: true });
+    return false;
+  }
 }
 
 async function install() {
