@@ -189,7 +189,7 @@ describe('the time of a read', () => {
     }
   });
 
-  it('costs little memory, however large their inputs', async () => {
+  it('runs out without exhausting the memory if the inputs of many reads are large', async () => {
     const small = ServiceProcess.start('api', { ...env, NODE_OPTIONS: '--max-old-space-size=256' });
     const { base } = await small.client();
     await small.waitForStatus('ready');

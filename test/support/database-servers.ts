@@ -140,7 +140,7 @@ export async function startMongodb(mongod: DatabaseServer): Promise<void> {
 export async function startReplicaSet(mongods: readonly DatabaseServer[]): Promise<void> {
   for (const mongod of mongods) mongod.start();
   const members = mongods.map(({ port }, _id) => ({ _id, host: `127.0.0.1:${String(port)}` }));
-  // A member that a test stops must not be where another one reads the log of changes.
+  // Otherwise, a secondary could replicate from one that a test has stopped.
   const settings = { chainingAllowed: false };
   const hosts = members.map(({ host }) => host);
   await Promise.all(hosts.map((host) => connectOnce(`mongodb://${host}/?directConnection=true`)));

@@ -10,7 +10,8 @@ const BYTES_PER_STRUCTURE = 64;
 
 /** Returns the size of a validated create input, or undefined if it is larger than `maxBytes`. */
 export function itemSize(input: object, maxBytes: number): ItemSize | undefined {
-  // Numbers may take long to print. Every value but one takes at least two bytes with its comma or bracket.
+  // Counted first, because some numbers take long to print. Each value below the item takes at least two bytes: its own
+  // and a comma or bracket.
   if (2 * countValues(input) - 1 > maxBytes) return undefined;
   const json = JSON.stringify(input);
   const bytes = Buffer.byteLength(json);

@@ -139,7 +139,7 @@ describe('the queue on Redis', () => {
     for (let n = 0; n < 20; n++) expect(await queue.backlog.state()).toMatchObject({ memory: 0 });
   });
 
-  it('does not report a limit any more once its jobs are finished', async () => {
+  it('reports no limit once its jobs are finished', async () => {
     const redis = await createRedis();
     await startRedis(redis);
     const queue = new CreateQueue(connect(redis.url, 'producer'), 'test', { jobs: 3, bytes: 1_000_000 });

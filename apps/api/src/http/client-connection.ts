@@ -14,9 +14,9 @@ const HEADER_BYTES = 48;
 /** A connection without a byte in either direction is closed after this time. Longer than any create waits. */
 export const IDLE_MS = 150_000;
 
-/** One read of the socket, the most that Node holds of a waiting request's body. */
+/** The size of one read of the socket: the most that Node.js holds of the body of a waiting request. */
 const READ_BYTES = 64 * 1024;
-/** What it may cost as chunks: about 10,000 of one byte. */
+/** What such a read may cost if it consists of chunks: about 10,000 of one byte each. */
 const CHUNKS_BYTES = 6 * 1024 * 1024;
 
 /**

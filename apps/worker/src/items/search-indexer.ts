@@ -59,6 +59,7 @@ export class SearchIndexer {
   private async run(): Promise<void> {
     while (this.due.length > 0) {
       while (!this.mayIndex(performance.now())) await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+      // The other loop pauses as well.
       this.indexedAt = performance.now();
       const batch = this.due.splice(0, BATCH).map(({ id }) => id);
       // Failures are left to maintenance.
