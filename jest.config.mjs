@@ -16,8 +16,8 @@ const project = (displayName, testMatch, more = {}) => ({
 });
 
 export default {
-  // Tests mostly wait for databases and timers. Jest's default, one worker less than the cores, would leave cores idle.
-  maxWorkers: 2,
+  // Twice the cores of a small machine: tests mostly wait for databases and timers.
+  maxWorkers: 4,
   projects: [
     project('unit', ['<rootDir>/{apps,libs}/**/*.spec.ts'], {
       // Watch mode would otherwise also crawl and watch node_modules, which delays its first result by seconds.

@@ -12,6 +12,8 @@ import { freshEnvironment, openDatabase } from './support/service.js';
 /** How far attackers may raise the memory of the process: its limit for clients, and uncollected garbage. */
 const MAX_MORE_MEGABYTES = 250;
 const SAMPLES = 50;
+/** Each has more than half of the items that are read at a time, so that they are read one after the other. */
+const LARGE_PAGES = 40;
 /** A well-formed id, so that the API queries MongoDB for it. */
 const UNKNOWN = 'f'.repeat(24);
 const CHUNKED =
@@ -177,5 +179,24 @@ describe('an API whose clients make it buffer data', () => {
       for (const socket of sockets) socket.read();
       expect(sockets[0]?.destroyed).toBe(true);
     });
+  });
+
+  it('reads a small page before the large ones that arrived earlier', async () => {
+    const description = 'x'.repeat(60_000);
+    await store(database, ...Array.from({ length: 100 }, () => record({ description })));
+    await client.getAll();
+    const ended: string[] = [];
+    // On a slow machine, some of the large pages get a 503.
+    const large = Array.from({ length: LARGE_PAGES }, async (_, index) => {
+      await client.call('getAll', { pageSize: 100 - index });
+      ended.push('large');
+    });
+    await eventually(() => {
+      expect(ended).toContain('large');
+    });
+    expect(await client.getAll({ pageSize: 2 })).toHaveLength(2);
+    ended.push('small');
+    await Promise.all(large);
+    expect(ended.indexOf('small')).toBeLessThan(LARGE_PAGES / 2);
   });
 });

@@ -1,7 +1,11 @@
 import { ItemSchema } from '@app/contracts';
 import { mongoId } from '@app/database';
+import { eventually } from './support/eventually.js';
 import { record, store, validInput } from './support/items.js';
-import { startService, type Service } from './support/service.js';
+import { profile } from './support/profile.js';
+import { startService, startWorker, type Service } from './support/service.js';
+
+const QUEUED = 200;
 
 describe('create', () => {
   let service: Service;
@@ -227,5 +231,31 @@ describe('create', () => {
     ['x'.repeat(200), /^x{80}-\d+$/],
   ])('derives a slug from %s', async (name, slug) => {
     expect((await service.api.create(validInput({ name }))).slug).toMatch(slug);
+  });
+});
+
+describe('creates that wait in the queue', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService({ worker: false });
+  });
+  afterAll(() => service.stop());
+
+  it('look up their brands and conditions together, even if none exists', async () => {
+    const inputs = Array.from({ length: QUEUED }, (_, n) => validInput({ brandId: 1000 + n, conditionId: 1000 + n }));
+    for (const input of inputs) {
+      expect((await service.api.call('create', input, { Prefer: 'respond-async' })).status).toBe(202);
+    }
+    const queries = await profile(service.database);
+    const worker = await startWorker(service.env);
+    await eventually(async () => {
+      expect(await service.database.models.items.countDocuments()).toBe(QUEUED);
+    });
+    const collections = (await queries()).map(({ command }) => command.find);
+    for (const collection of ['brands', 'conditions']) {
+      const count = collections.filter((name) => name === collection).length;
+      expect([collection, count > 0 && count <= QUEUED / 10]).toEqual([collection, true]);
+    }
+    await worker.stop();
   });
 });

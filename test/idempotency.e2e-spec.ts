@@ -192,6 +192,21 @@ describe('an Idempotency-Key', () => {
     });
   });
 
+  it('gets a 504 while only a newer release can tell whether the body is the same', async () => {
+    const [key, input] = [randomUUID(), validInput()];
+    const { body } = await create(api, key, input);
+    const { items } = service.database.models;
+    const stored = await items.findById(mongoId(body.id)).lean();
+    const hash = stored?.requestHash ?? '';
+    await items.updateOne({ _id: mongoId(body.id) }, { requestHash: `2:${hash}` });
+    for (const repeated of [input, validInput({ price: 2 })]) {
+      expectError(await create(api, key, repeated, { Prefer: 'wait=1' }), 504, 'GATEWAY_TIMEOUT');
+    }
+    await items.updateOne({ _id: mongoId(body.id) }, { requestHash: `1:${hash}` });
+    expect((await create(api, key, input)).body).toEqual(body);
+    expectError(await create(api, key, validInput({ price: 2 })), 422, 'UNPROCESSABLE_CONTENT');
+  });
+
   it('is not bound to a body by a 4xx', async () => {
     const key = randomUUID();
     expect((await create(api, key, validInput({ price: -1 }))).status).toBe(400);

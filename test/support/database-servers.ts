@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Database, initiateReplicaSet } from '@app/database';
 import { connectRedis } from '@app/queue';
+import { Redis } from 'ioredis';
 import { eventually } from './eventually.js';
 
 const run = promisify(execFile);
@@ -15,6 +16,9 @@ interface Description {
   url: string;
   command: [binary: string, ...args: string[]];
 }
+
+/** The slots of a Redis Cluster. */
+const SLOTS = Array.from({ length: 16_384 }, (_, slot) => slot);
 
 const created: DatabaseServer[] = [];
 
@@ -166,6 +170,31 @@ export async function startRedis(redis: DatabaseServer): Promise<void> {
   const connection = connectRedis(redis.url, 'worker', () => undefined);
   await connection.ping();
   connection.disconnect();
+}
+
+/** Starts a Redis Cluster of two nodes, the first with all slots except one. */
+export async function startRedisCluster(): Promise<{ url: string; nodes: [DatabaseServer, DatabaseServer] }> {
+  const options = ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'];
+  // Each node also listens for the other one on a second port, by default 10,000 above the first.
+  const nodes: [DatabaseServer, DatabaseServer] = [await createRedis(...options), await createRedis(...options)];
+  const clients = nodes.map((node) => {
+    node.start();
+    const client = new Redis({ port: node.port, retryStrategy: () => 50, maxRetriesPerRequest: null });
+    client.on('error', () => undefined);
+    return client;
+  });
+  const [first, second] = clients as [Redis, Redis];
+  try {
+    await first.cluster('ADDSLOTS', ...SLOTS.slice(1));
+    await second.cluster('ADDSLOTS', 0);
+    await first.cluster('MEET', '127.0.0.1', String(nodes[1].port));
+    await eventually(async () => {
+      for (const client of clients) expect(await client.cluster('INFO')).toContain('cluster_state:ok');
+    });
+  } finally {
+    for (const client of clients) client.disconnect();
+  }
+  return { url: `redis+cluster://${nodes.map(({ port }) => `127.0.0.1:${String(port)}`).join(',')}`, nodes };
 }
 
 function binary(variable: string): string {

@@ -7,7 +7,7 @@ import { HealthController, READINESS, provide, throttle, type ApiConfig, type Lo
 import { API_CONFIG } from './api-config.js';
 import { DocsController } from './docs/docs.controller.js';
 import { ApiReadiness } from './readiness.js';
-import { CreateItemGateway } from './items/create-item.gateway.js';
+import { CreateItemProducer } from './items/create-item.producer.js';
 import { ItemsController } from './items/items.controller.js';
 import { ItemsService } from './items/items.service.js';
 import { MalformedItems } from './items/malformed-items.js';
@@ -45,7 +45,7 @@ export class ApiModule implements OnApplicationShutdown {
         provide: ReplySubscriber,
         useFactory: () => new ReplySubscriber(connectRedis(config.redisUrl, 'subscriber', report), config.queuePrefix),
       },
-      provide(CreateItemGateway, CreateQueue, ReplySubscriber, ItemRepository),
+      provide(CreateItemProducer, CreateQueue, ReplySubscriber, ItemRepository),
       provide(ApiReadiness, Database, SchemaRepository, CreateQueue),
       { provide: READINESS, useExisting: ApiReadiness },
       { provide: Registry, useFactory: () => new Registry() },

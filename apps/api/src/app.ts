@@ -8,7 +8,7 @@ import { parseRedisUrl, CreateQueue } from '@app/queue';
 import { nestLogger, type ApiConfig, type Logger, type Stoppable } from '@app/runtime';
 import { ApiModule } from './api.module.js';
 import { ApiReadiness } from './readiness.js';
-import { CreateItemGateway } from './items/create-item.gateway.js';
+import { CreateItemProducer } from './items/create-item.producer.js';
 import { callerAddress } from './http/caller-address.js';
 import { ErrorFilter } from './http/error.filter.js';
 import type { ClientTimeouts } from './http/server.js';
@@ -60,9 +60,9 @@ export async function createApp(config: ApiConfig, logger: Logger, timeouts?: Cl
 /** Finishes the requests in progress, then closes the application. */
 async function shutDown(app: INestApplication, adapter: ApiAdapter): Promise<void> {
   app.get(ApiReadiness).drain();
-  const gateway = app.get(CreateItemGateway);
+  const producer = app.get(CreateItemProducer);
   const abandonTimer = setTimeout(() => {
-    gateway.abandon();
+    producer.abandon();
   }, ABANDON_AFTER_MS);
   await delay(DRAIN_MS);
   await adapter.close();

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { categoryNumber, exactNumber, text, wholeNumber } from './fields.js';
 
 describe('text', () => {
@@ -25,6 +26,21 @@ describe('text', () => {
     expect(messages('\ud800bcd')).toEqual([expect.stringContaining('lone surrogate')]);
     expect(messages(5)).toEqual([expect.stringContaining('expected string')]);
     expect(text(1).safeParse('').error?.issues[0]?.message).toBe('Too short: expected at least 1 character');
+  });
+
+  it.each([
+    ['abc', true],
+    ['abcd', false],
+    ['🚲🚲🚲', true],
+    ['🚲🚲🚲🚲', false],
+    ['', false],
+  ])('accepts at most 3 code points: %j', (value, fits) => {
+    expect(text(1, 3).safeParse(value).success).toBe(fits);
+    expect(z.toJSONSchema(text(1, 3))).toMatchObject({ minLength: 1, maxLength: 3 });
+  });
+
+  it('reports a text that is too long', () => {
+    expect(text(0, 3).safeParse('abcd').error?.issues[0]?.message).toBe('Too long: expected at most 3 characters');
   });
 
   it('accepts an empty string if there is no minimum', () => {

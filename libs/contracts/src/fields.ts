@@ -2,21 +2,30 @@ import { z } from 'zod';
 import { NOT_EXACT_NUMBER, NOT_WELL_FORMED } from './exact-value.js';
 
 /**
- * Returns a schema for well-formed Unicode text of at least `min` characters. Counts code points, as JSON Schema does;
- * zod's own `min` counts UTF-16 code units, so that an emoji counts twice.
+ * Returns a schema for well-formed Unicode text of `min` to `max` characters. Counts code points, as JSON Schema does;
+ * zod's own `min` and `max` count UTF-16 code units, so that an emoji counts twice.
  */
-export function text(min = 0): z.ZodString {
-  const atLeast = min === 1 ? 'at least 1 character' : `at least ${String(min)} characters`;
-  const schema = z.string().refine((value) => value.isWellFormed(), { error: NOT_WELL_FORMED });
-  if (min === 0) return schema;
-  return schema
-    .refine((value) => hasCodePoints(value, min), { error: `Too short: expected ${atLeast}` })
-    .meta({ minLength: min });
+export function text(min = 0, max = Infinity): z.ZodString {
+  let schema = z.string().refine((value) => value.isWellFormed(), { error: NOT_WELL_FORMED });
+  if (min > 0) {
+    const error = `Too short: expected at least ${characters(min)}`;
+    schema = schema.refine((value) => hasCodePoints(value, min), { error }).meta({ minLength: min });
+  }
+  if (max < Infinity) {
+    const error = `Too long: expected at most ${characters(max)}`;
+    schema = schema.refine((value) => !hasCodePoints(value, max + 1), { error }).meta({ maxLength: max });
+  }
+  return schema;
 }
 
-function hasCodePoints(value: string, min: number): boolean {
-  if (value.length >= 2 * min) return true;
-  return value.length >= min && Array.from(value).length >= min;
+function characters(count: number): string {
+  return count === 1 ? '1 character' : `${String(count)} characters`;
+}
+
+/** Returns whether a text has at least this many code points. */
+function hasCodePoints(value: string, count: number): boolean {
+  if (value.length >= 2 * count) return true;
+  return value.length >= count && Array.from(value).length >= count;
 }
 
 const notExact = (issue: { input?: unknown }): string | undefined =>

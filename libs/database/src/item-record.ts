@@ -5,7 +5,7 @@ import type { Types } from 'mongoose';
  * An item as stored in `items`: the fields of an Item under their own names (`_id` for `id`, no `url`), times as Date,
  * and fields that only the service itself reads. Other services may write some of them; see docs/collections.md.
  */
-export interface ItemRecord extends Omit<ItemWithoutUrl, 'id' | 'createdAt' | 'updatedAt' | Unsettable> {
+export interface ItemRecord extends Omit<ItemWithoutUrl, 'id' | 'createdAt' | 'updatedAt' | MaybeUnset> {
   _id: Types.ObjectId;
   createdAt: Date;
   updatedAt: Date;
@@ -23,7 +23,7 @@ export interface ItemRecord extends Omit<ItemWithoutUrl, 'id' | 'createdAt' | 'u
 }
 
 /** Nullable fields that another service may also unset. */
-type Unsettable = 'boostExpiresAt' | 'deliveryTimeEstimate' | 'brandTitle' | 'sizeTitle' | 'discount';
+type MaybeUnset = 'boostExpiresAt' | 'deliveryTimeEstimate' | 'brandTitle' | 'sizeTitle' | 'discount';
 
 /** The stored fields of an item that the API returns. */
 export type StoredItem = Omit<ItemRecord, 'requestHash' | 'searchTerms' | 'searchVersion'>;

@@ -34,10 +34,13 @@ export interface StoredCreate {
 /** How many expensive lists are read at the same time, so that getById and first pages stay fast. */
 const EXPENSIVE_AT_ONCE = 2;
 /**
- * The most items of all other pages that are read at the same time: two of the largest pages. Items may be large, and
- * the event loop has to receive and serialize them.
+ * The most items that are read at the same time for small pages, and for the other ones: as many as the largest page
+ * has. Items may be large, and the event loop has to receive and serialize them. The limits are separate so that small
+ * pages do not wait for large ones.
  */
-const ITEMS_AT_ONCE = 200;
+const ITEMS_AT_ONCE = 100;
+/** The most items of a small page. */
+const SMALL_PAGE = 20;
 
 /** Reads and inserts items. Only reads by id return hidden items. Deadlines are in ms of `performance.now()`. */
 export class ItemRepository {
@@ -49,7 +52,8 @@ export class ItemRepository {
   private readonly lists: ListReader;
   private readonly favourites: FavouritesReader;
   private readonly expensive = new Limiter(EXPENSIVE_AT_ONCE);
-  private readonly cheap = new Limiter(ITEMS_AT_ONCE);
+  private readonly largePages = new Limiter(ITEMS_AT_ONCE);
+  private readonly smallPages = new Limiter(ITEMS_AT_ONCE);
 
   constructor(private readonly database: Database) {
     this.lists = new ListReader(database);
@@ -65,9 +69,10 @@ export class ItemRepository {
     const range = await toRange(LIST_CURSOR, request, (id) => this.findListPosition(id, deadline));
     if (range === undefined) return undefined;
     const read = (): Promise<Page<ListPosition>> => this.lists.findPage(filter, range, deadline);
+    const pages = request.limit <= SMALL_PAGE ? this.smallPages : this.largePages;
     const turn = isExpensive(filter, range)
       ? this.expensive.run(read, { deadline })
-      : this.cheap.run(read, { deadline, weight: request.limit });
+      : pages.run(read, { deadline, weight: request.limit });
     return toItemPage(LIST_CURSOR, await turn);
   }
 

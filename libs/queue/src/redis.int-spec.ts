@@ -9,8 +9,8 @@ import {
   createRedis,
   createSentinel,
   startRedis,
+  startRedisCluster,
   removeDatabaseServers,
-  type DatabaseServer,
 } from '../../../test/support/database-servers.js';
 import { CreateQueue } from './create-queue.js';
 import { JobWorker } from './job-worker.js';
@@ -18,13 +18,10 @@ import { CREATE_QUEUE } from './queue-settings.js';
 import { connectRedis, redisResponds, type RedisConnection, type RedisRole } from './redis.js';
 import { ReplyPublisher, ReplySubscriber } from './reply-channel.js';
 
-const SLOTS = Array.from({ length: 16_384 }, (_, slot) => slot);
-
 jest.setTimeout(30_000);
 
 describe('the queue on Redis', () => {
   let open: RedisConnection[];
-  let nodes: DatabaseServer[];
   beforeEach(() => {
     open = [];
   });
@@ -103,11 +100,12 @@ describe('the queue on Redis', () => {
   });
 
   it('delivers jobs and replies through a Cluster', async () => {
-    await expectRoundTrip(await startCluster());
+    const { url } = await startRedisCluster();
+    await expectRoundTrip(url);
   });
 
   it('refuses creates immediately, and reports why only once, while its Cluster node is down', async () => {
-    const url = await startCluster();
+    const { url, nodes } = await startRedisCluster();
     const lines: string[] = [];
     const producer = connectRedis(
       url,
@@ -117,7 +115,7 @@ describe('the queue on Redis', () => {
     open.push(producer);
     const queue = new CreateQueue(producer, 'test', { jobs: 1000, bytes: 1_000_000 });
     await eventually(() => queue.backlog.admit(1, 10_000));
-    await nodes[0]?.kill();
+    await nodes[0].kill();
     await eventually(async () => {
       await expect(queue.backlog.admit(1, 10_000)).rejects.toThrow();
     });
@@ -130,9 +128,10 @@ describe('the queue on Redis', () => {
   });
 
   it('reads the memory of the Cluster node that holds it', async () => {
-    const producer = connect(await startCluster(), 'producer');
+    const { url, nodes } = await startRedisCluster();
+    const producer = connect(url, 'producer');
     const queue = new CreateQueue(producer, 'test', { jobs: 1000, bytes: 1_000_000 });
-    const other = new Redis({ port: nodes[1]?.port ?? 0 });
+    const other = new Redis({ port: nodes[1].port });
     open.push(other);
     await other.config('SET', 'maxmemory', '100mb');
     await eventually(() => queue.backlog.state());
@@ -201,26 +200,4 @@ describe('the queue on Redis', () => {
     await eventually(() => producer.ping());
     expect(lines.filter((line) => line.includes('unreachable'))).toEqual([]);
   });
-
-  /** Starts two nodes, the first with all slots except one, and returns their URL. */
-  async function startCluster(): Promise<string> {
-    const options = ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'];
-    // Each node also listens for the other one on a second port, by default 10,000 above the first.
-    nodes = [await createRedis(...options), await createRedis(...options)];
-    const clients = nodes.map((node) => {
-      node.start();
-      const client = new Redis({ port: node.port, retryStrategy: () => 50, maxRetriesPerRequest: null });
-      client.on('error', () => undefined);
-      open.push(client);
-      return client;
-    });
-    const [first, second] = clients as [Redis, Redis];
-    await first.cluster('ADDSLOTS', ...SLOTS.slice(1));
-    await second.cluster('ADDSLOTS', 0);
-    await first.cluster('MEET', '127.0.0.1', String(nodes[1]?.port));
-    await eventually(async () => {
-      for (const client of clients) expect(await client.cluster('INFO')).toContain('cluster_state:ok');
-    });
-    return `redis+cluster://${nodes.map(({ port }) => `127.0.0.1:${String(port)}`).join(',')}`;
-  }
 });

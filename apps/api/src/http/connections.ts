@@ -4,6 +4,7 @@ import type { ErrorCode } from '@app/contracts';
 import type { ApiResponse } from './api-message.js';
 import { ClientConnection, type HandleRequest } from './client-connection.js';
 import { MemoryBudget } from './memory-budget.js';
+import { NewConnections } from './new-connections.js';
 import { ApiError } from './api-error.js';
 
 const CODES: Record<string, ErrorCode> = {
@@ -31,6 +32,7 @@ export class Connections {
   private readonly budget = new MemoryBudget(HELD_BYTES, () => {
     this.pauseReading();
   });
+  private readonly arriving = new NewConnections();
   private isPaused = false;
 
   /** The current response of each connection. */
@@ -40,6 +42,7 @@ export class Connections {
 
   /** Handles the server's `connection` event. */
   add(socket: Socket, unreadMs = UNREAD_MS): void {
+    this.arriving.add();
     this.open.set(socket, new ClientConnection(socket, this.budget, unreadMs));
     socket.on('close', () => {
       this.open.delete(socket);
@@ -61,6 +64,11 @@ export class Connections {
   /** Begins a request when its turn comes, or never if an earlier response closes the connection. */
   admit(response: ApiResponse, handle: HandleRequest): void {
     this.open.get(response.req.socket)?.admit(response, handle);
+  }
+
+  /** Resolves once the connections that have arrived are accepted. Undefined if there are none. */
+  get accepted(): Promise<void> | undefined {
+    return this.arriving.accepted;
   }
 
   /** Handles the server's `clientError` event: responds, and closes the connection. */

@@ -3,6 +3,7 @@ import { isTooComplex, MAX_JSON, parseExactJson } from '@app/contracts';
 import type { ApiResponse } from './api-message.js';
 import { GrowingBuffer } from './growing-buffer.js';
 import { ApiError } from './api-error.js';
+import type { NewConnections } from './new-connections.js';
 
 const JSON_TYPE = 'application/json';
 const TOO_COMPLEX = new ApiError('PAYLOAD_TOO_LARGE', {
@@ -10,15 +11,17 @@ const TOO_COMPLEX = new ApiError('PAYLOAD_TOO_LARGE', {
 });
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-export interface BodyLimits {
+export interface ReadBodyOptions {
   maxBodyBytes: number;
   /** Larger bodies count as memory held for the client until its request has ended. */
   usualBodyBytes: number;
+  connections: Pick<NewConnections, 'accepted'>;
 }
 
 /**
- * Reads and parses the body of a request. Without a body and a Content-Type, the result is the empty object. Calls
- * neither callback if the client disconnects. A body that is too large is not read to its end.
+ * Reads the body of a request and, once new connections are accepted, parses it. Without a body and a Content-Type, the
+ * result is the empty object. Calls neither callback if the client disconnects. A body that is too large is not read to
+ * its end.
  *
  * @param onBody called with the parsed body
  * @param onError called with an ApiError if the body is not JSON in UTF-8 of at most `maxBodyBytes`, and with anything that
@@ -27,7 +30,7 @@ export interface BodyLimits {
  */
 export function readBody(
   response: ApiResponse,
-  { maxBodyBytes: maxBytes, usualBodyBytes }: BodyLimits,
+  { maxBodyBytes: maxBytes, usualBodyBytes, connections }: ReadBodyOptions,
   onBody: (body: unknown) => void,
   onError: (error: unknown) => void,
 ): void {
@@ -47,7 +50,8 @@ export function readBody(
     if (isTooLarge) onError(tooLarge(maxBytes));
   });
   // Node emits `end` in the async context of the connection. A promise's callback runs in that of the request.
-  void ended.then(() => {
+  const ready = ended.then(() => connections.accepted);
+  void ready.then(() => {
     try {
       response.clientConnection?.hold(body.length > usualBodyBytes ? body.length : 0);
       request.receivedAt = performance.now();

@@ -8,10 +8,10 @@ import { cutOff, isFullyRead, sendEarlyError } from './early-error.js';
 import { unwrap } from '../orpc/envelope.js';
 import type { ErrorFilter } from './error.filter.js';
 import type { FastLane, NextFunction, RequestHandler } from './fast-lane.js';
-import { readBody, sendContinue, type BodyLimits } from './read-body.js';
+import { readBody, sendContinue, type ReadBodyOptions } from './read-body.js';
 import { ApiError } from './api-error.js';
 
-export interface RequestListenerOptions extends BodyLimits {
+export interface RequestListenerOptions extends ReadBodyOptions {
   connections: Connections;
   lane: FastLane;
   /** Maps thrown errors to API errors, and logs the unexpected ones. */

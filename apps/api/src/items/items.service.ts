@@ -27,7 +27,7 @@ import { SingleFlight, withDeadline, type ApiConfig } from '@app/runtime';
 import { API_CONFIG } from '../api-config.js';
 import { Json } from '../orpc/json.js';
 import { ApiError, type ApiErrorDetails } from '../http/api-error.js';
-import { CreateItemGateway } from './create-item.gateway.js';
+import { CreateItemProducer } from './create-item.producer.js';
 import { MalformedItems } from './malformed-items.js';
 import type { Preferences } from '../http/prefer.js';
 
@@ -68,7 +68,7 @@ export class ItemsService {
   constructor(
     private readonly items: ItemRepository,
     private readonly references: ReferenceRepository,
-    private readonly gateway: CreateItemGateway,
+    private readonly producer: CreateItemProducer,
     private readonly secrets: SecretRepository,
     private readonly malformed: MalformedItems,
     @Inject(API_CONFIG) private readonly config: ApiConfig,
@@ -134,7 +134,7 @@ export class ItemsService {
     if (categoryId === null) throw ApiError.input([UNKNOWN_CATEGORY]);
     const id = key === undefined ? newMongoId() : await withDeadline(times.queueBy, this.idForKey(key));
     const hash = requestHash(input);
-    const outcome = await this.gateway.create(
+    const outcome = await this.producer.create(
       {
         id,
         requestId: request.requestId,

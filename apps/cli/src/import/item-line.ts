@@ -13,7 +13,7 @@ export const ItemLineSchema = CreateItemInputSchema.extend({
   ...z
     .object({
       /** The item's id in the system that it comes from. Lines with the same one are the same item. */
-      externalId: text(1).max(1000),
+      externalId: text(1, 1000),
       status: ItemStatusSchema,
       sellerId: text(1),
       createdAt: time(),

@@ -6,7 +6,7 @@ import { EXPIRED, Limiter, settledBy, settledWithin } from '@app/runtime';
 import { PendingCreates, type PendingCreate } from './pending-creates.js';
 
 /** How to carry out a create. All times are in ms of `performance.now()`. */
-export interface GatewayOptions {
+export interface ProducerOptions {
   /** Whether the id is derived from an Idempotency-Key, which may have been used before. */
   isKeyed: boolean;
   size: ItemSize;
@@ -23,7 +23,7 @@ export interface GatewayOptions {
 }
 
 /** The outcome of a create. */
-export type GatewayOutcome =
+export type ProducerOutcome =
   | { kind: 'created'; item: ItemWithoutUrl; isReplay: boolean }
   | { kind: 'queued' }
   /** The key was used with another request. */
@@ -40,13 +40,13 @@ const MAX_QUEUEING = 16;
 const EARLY_FIND_MS = 1000;
 /** Limit of the search in each store after the wait. Delays the response by at most three times as long. */
 const LATE_FIND_MS = 100;
-const REFUSED: GatewayOutcome = { kind: 'refused', retryAfterS: 1 };
+const REFUSED: ProducerOutcome = { kind: 'refused', retryAfterS: 1 };
 const CONFLICT = { kind: 'conflict' } as const;
 const FAILED = { kind: 'failed' } as const;
 const UNKNOWN = { kind: 'unknown' } as const;
 
 /** Queues creates and waits for their outcome. The only producer of create jobs. */
-export class CreateItemGateway {
+export class CreateItemProducer {
   private readonly pending: PendingCreates;
   private readonly limiter = new Limiter(MAX_QUEUEING);
 
@@ -62,7 +62,7 @@ export class CreateItemGateway {
   }
 
   /** Queues a create and returns its outcome. Never throws when a store or the worker fails. */
-  async create(request: Omit<NewJob, 'replyTo'>, options: GatewayOptions): Promise<GatewayOutcome> {
+  async create(request: Omit<NewJob, 'replyTo'>, options: ProducerOptions): Promise<ProducerOutcome> {
     // Register the waiter before queueing: a fast worker's reply may arrive before Redis confirms the job.
     const pending = this.pending.join({ ...request, replyTo: this.replies.channel }, options.size);
     if (pending === undefined) return REFUSED;
@@ -82,7 +82,7 @@ export class CreateItemGateway {
   }
 
   /** Returns undefined once the job, or an equal one under the same key, is or may be in the queue. */
-  private async enqueue(pending: PendingCreate, options: GatewayOptions): Promise<GatewayOutcome | undefined> {
+  private async enqueue(pending: PendingCreate, options: ProducerOptions): Promise<ProducerOutcome | undefined> {
     const earlier = options.isKeyed ? await this.findByKey(pending.job.id, options, EARLY_FIND_MS) : NOTHING;
     if (isOutcome(earlier)) return earlier;
     // A client that does not wait for the item would never learn that the key was used with another body.
@@ -94,9 +94,9 @@ export class CreateItemGateway {
 
   private async send(
     pending: PendingCreate,
-    options: GatewayOptions,
+    options: ProducerOptions,
     earlier: Exclude<Earlier, Known>,
-  ): Promise<GatewayOutcome | undefined> {
+  ): Promise<ProducerOutcome | undefined> {
     const existing = 'existing' in earlier ? earlier.existing : undefined;
     try {
       if (earlier.kind === 'unreadable') await this.queue.replaceData(earlier.existing, pending.job);
@@ -118,7 +118,7 @@ export class CreateItemGateway {
   }
 
   /** Finds an earlier create with the same key. Asks MongoDB last: a job that has left the queue has its item there. */
-  private async findByKey(id: string, { isSame, respondAsync }: GatewayOptions, withinMs: number): Promise<Earlier> {
+  private async findByKey(id: string, { isSame, respondAsync }: ProducerOptions, withinMs: number): Promise<Earlier> {
     const finding = this.queue.find(id).then((existing) => existing ?? NOTHING);
     // A command that Redis does not respond to fails soon afterwards by itself, and its connection is closed.
     const existing = await settledWithin(2 * withinMs, finding);
@@ -142,13 +142,13 @@ export class CreateItemGateway {
     return job;
   }
 
-  private async waitFor(pending: PendingCreate, options: GatewayOptions): Promise<GatewayOutcome> {
+  private async waitFor(pending: PendingCreate, options: ProducerOptions): Promise<ProducerOutcome> {
     const { deadline, queueBy, respondAsync, isKeyed, isSame, disconnected } = options;
     const outcome = await settledBy(deadline, pending.outcome, disconnected);
     if (outcome?.kind === 'created')
       return ifSame(isSame(outcome.requestHash), { kind: 'created', item: outcome.item, isReplay: false });
     if (outcome === undefined && respondAsync) await settledBy(queueBy, pending.queued, disconnected);
-    const accepted: GatewayOutcome = respondAsync && pending.isQueued ? { kind: 'queued' } : UNKNOWN;
+    const accepted: ProducerOutcome = respondAsync && pending.isQueued ? { kind: 'queued' } : UNKNOWN;
     if (!isKeyed) return outcome ?? accepted;
     // If two bodies race for one key, the first one that was queued wins.
     const late = await this.findByKey(pending.job.id, options, respondAsync ? EARLY_FIND_MS : LATE_FIND_MS);
@@ -159,7 +159,7 @@ export class CreateItemGateway {
   }
 }
 
-type Known = Extract<GatewayOutcome, { kind: 'created' | 'conflict' | 'failed' | 'unknown' }>;
+type Known = Extract<ProducerOutcome, { kind: 'created' | 'conflict' | 'failed' | 'unknown' }>;
 
 /** What exists under a key. `no redis` and `no mongodb` mean that the store did not respond in time. */
 type Earlier =

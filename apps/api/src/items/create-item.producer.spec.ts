@@ -2,7 +2,7 @@ import type { NewItem } from '@app/contracts';
 import type { ItemRepository } from '@app/database';
 import type { CreateQueue, ReplySubscriber } from '@app/queue';
 import { withDeadline } from '@app/runtime';
-import { CreateItemGateway, type GatewayOptions, type GatewayOutcome } from './create-item.gateway.js';
+import { CreateItemProducer, type ProducerOptions, type ProducerOutcome } from './create-item.producer.js';
 
 const NEVER = new Promise<never>(() => undefined);
 const REFUSED = { kind: 'refused', retryAfterS: 1 };
@@ -20,7 +20,7 @@ function deferred<T>(value: T): { promise: Promise<T>; settle: () => void } {
   return { promise, settle };
 }
 
-describe('CreateItemGateway', () => {
+describe('CreateItemProducer', () => {
   const find = jest.fn<Promise<undefined>, [string]>();
   const add = jest.fn<Promise<string>, [{ id: string }]>();
   const admit = jest.fn<Promise<undefined>, []>();
@@ -28,7 +28,7 @@ describe('CreateItemGateway', () => {
   const findStoredById = async (id: string, deadline: number): Promise<undefined> =>
     (await findStored([id], deadline))[0];
   const findStates = jest.fn<Promise<string[]>, [string[]]>();
-  let gateway: CreateItemGateway;
+  let producer: CreateItemProducer;
   let created: number;
 
   beforeEach(() => {
@@ -42,15 +42,15 @@ describe('CreateItemGateway', () => {
     const backlog = { admit, state: () => Promise.resolve() };
     const queue = { find, add, findStates, backlog } as unknown as CreateQueue;
     const replies = { channel: 'replies', listen: () => undefined } as unknown as ReplySubscriber;
-    gateway = new CreateItemGateway(queue, replies, { findStored, findStoredById } as unknown as ItemRepository);
+    producer = new CreateItemProducer(queue, replies, { findStored, findStoredById } as unknown as ItemRepository);
     created = 0;
   });
   afterEach(() => {
     jest.useRealTimers();
   });
 
-  const create = (options: Partial<GatewayOptions> = {}): Promise<GatewayOutcome> =>
-    gateway.create(
+  const create = (options: Partial<ProducerOptions> = {}): Promise<ProducerOutcome> =>
+    producer.create(
       { id: `id-${String(created++)}`, requestHash: '', requestId: '', sellerId: '', item: {} as NewItem },
       {
         isKeyed: false,
@@ -64,7 +64,7 @@ describe('CreateItemGateway', () => {
       },
     );
 
-  const createMany = (count: number, options?: Partial<GatewayOptions>): Promise<GatewayOutcome>[] =>
+  const createMany = (count: number, options?: Partial<ProducerOptions>): Promise<ProducerOutcome>[] =>
     Array.from({ length: count }, () => create(options));
 
   const after = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
@@ -138,7 +138,7 @@ describe('CreateItemGateway', () => {
     const sent = createMany(MAX_QUEUEING);
     const waiting = create();
     await after(10);
-    gateway.abandon();
+    producer.abandon();
     await after(1000);
     expect(await waiting).toEqual(REFUSED);
     expect(await Promise.all(sent)).toEqual(sent.map(() => ({ kind: 'unknown' })));

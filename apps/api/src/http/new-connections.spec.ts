@@ -1,0 +1,37 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { NewConnections } from './new-connections.js';
+
+describe('NewConnections', () => {
+  let connections: NewConnections;
+  beforeEach(() => {
+    connections = new NewConnections();
+  });
+
+  it('does not wait if no connection has arrived', () => {
+    expect(connections.accepted).toBeUndefined();
+  });
+
+  it('waits for a turn without a new connection', async () => {
+    let isAccepted = false;
+    connections.add();
+    void connections.accepted?.then(() => (isAccepted = true));
+    for (let turn = 0; turn < 3; turn += 1) {
+      await nextTurn();
+      expect(isAccepted).toBe(false);
+      connections.add();
+    }
+    await connections.accepted;
+    expect(connections.accepted).toBeUndefined();
+  });
+
+  it('does not wait for long while connections keep arriving', async () => {
+    connections.add();
+    const isAccepted = connections.accepted?.then(() => true);
+    const since = performance.now();
+    while (performance.now() - since < 100) {
+      connections.add();
+      await nextTurn();
+    }
+    expect(await Promise.race([isAccepted, nextTurn(false)])).toBe(true);
+  });
+});

@@ -1,0 +1,74 @@
+import { join } from 'node:path';
+import { SchemaRepository, type Database } from '@app/database';
+import type { ApiClient } from './support/api-client.js';
+import { removeDatabaseServers, startRedisCluster } from './support/database-servers.js';
+import { expectError } from './support/errors.js';
+import { eventually } from './support/eventually.js';
+import { validInput } from './support/items.js';
+import { endProcesses, ServiceProcess } from './support/processes.js';
+import { freshEnvironment, openDatabase } from './support/service.js';
+
+const CLOCK_SET_BACK = join(__dirname, 'support', 'clock-set-back.cjs');
+const ASYNC = { Prefer: 'respond-async' };
+const AT_ONCE_MS = 100;
+
+jest.setTimeout(60_000);
+
+describe('an API', () => {
+  let database: Database;
+  afterEach(async () => {
+    await database.close();
+    await endProcesses();
+    await removeDatabaseServers();
+  });
+
+  async function start(more: NodeJS.ProcessEnv): Promise<{ env: NodeJS.ProcessEnv; api: ServiceProcess }> {
+    const env = freshEnvironment({ LOG_LEVEL: 'info', ...more });
+    database = await openDatabase(env);
+    await new SchemaRepository(database).createIndexes();
+    const api = ServiceProcess.start('api', env);
+    await api.waitForStatus('ready');
+    return { env, api };
+  }
+
+  async function fill(client: ApiClient): Promise<void> {
+    await eventually(async () => {
+      expectError(await client.call('create', validInput(), ASYNC), 503, 'SERVICE_UNAVAILABLE');
+    });
+  }
+
+  it('refuses creates at once while the node of its Redis Cluster is down, and logs why once', async () => {
+    const { url, nodes } = await startRedisCluster();
+    const { api } = await start({ REDIS_URL: url });
+    const client = await api.client();
+    expect((await client.call('create', validInput(), ASYNC)).status).toBe(202);
+    await nodes[0].kill();
+    const firstLine = api.log.length;
+    await api.waitForStatus('degraded');
+    const durations: number[] = [];
+    for (let n = 0; n < 20; n++) {
+      const since = performance.now();
+      expectError(await client.call('create', validInput()), 503, 'SERVICE_UNAVAILABLE');
+      durations.push(performance.now() - since);
+    }
+    // The median, because other tests run at the same time.
+    expect(durations.sort((a, b) => a - b)[10]).toBeLessThan(AT_ONCE_MS);
+    const messages = api.log.slice(firstLine).map(({ msg }) => msg);
+    expect(messages.filter((message) => message.startsWith('Redis is away'))).toHaveLength(1);
+  });
+
+  it('accepts creates after a full queue has drained, even if its clock was set back', async () => {
+    const { env, api } = await start({
+      BACKLOG_LIMIT: '5',
+      NODE_OPTIONS: `--require ${CLOCK_SET_BACK}`,
+    });
+    const client = await api.client();
+    await fill(client);
+    api.signal('SIGUSR2');
+    await api.waitForLog('clock set back');
+    await ServiceProcess.start('worker', env).waitForStatus('ready');
+    await eventually(async () => {
+      expect((await client.call('create', validInput())).status).toBe(200);
+    });
+  });
+});
