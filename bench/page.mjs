@@ -11,7 +11,7 @@ const PLOTS = join(ROOT, 'docs', 'benchmarks');
  * Replaces the part of docs/benchmarks.md that belongs to a benchmark, and its plots.
  * @param {string} name of the benchmark
  * @param {string} results Markdown
- * @param {Record<string, string>} plots SVGs by name
+ * @param {Record<string, import('./plots.mjs').Plot>} plots by name; the title becomes the alternative text
  */
 export async function writePage(name, results, plots) {
   const [begin, end] = [`<!-- ${name}: written by the benchmark -->`, `<!-- end of ${name} -->`];
@@ -19,8 +19,8 @@ export async function writePage(name, results, plots) {
   const after = rest?.split(end)[1];
   if (after === undefined) throw new StepError(`docs/benchmarks.md has no part for ${name}`);
   mkdirSync(PLOTS, { recursive: true });
-  for (const [plot, svg] of Object.entries(plots)) writeFileSync(join(PLOTS, `${plot}.svg`), svg);
-  const images = Object.keys(plots).map((plot) => `![${plot}](benchmarks/${plot}.svg)`);
+  for (const [file, { svg }] of Object.entries(plots)) writeFileSync(join(PLOTS, `${file}.svg`), svg);
+  const images = Object.entries(plots).map(([file, { title }]) => `![Plot: ${title}](benchmarks/${file}.svg)`);
   const text = `${before}${begin}\n\n${[...images, results].join('\n\n')}\n\n${end}${after}`;
   writeFileSync(PAGE, await format(text, { ...(await resolveConfig(PAGE)), filepath: PAGE }));
 }

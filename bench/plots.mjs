@@ -10,13 +10,16 @@ const HOVER_STYLES = / class="[^"]*"|<style.*<\/style>/gs;
 /** Begins names, and counts the plots of this process. */
 const PLOT_NUMBER = /zr\d+-/g;
 
+/** @typedef {{title: string, svg: string}} Plot an image for light and dark pages */
+
 /**
- * Returns an SVG of horizontal bars, for light and dark pages.
+ * Plots horizontal bars.
  * @param {{title: string, groups: string[], series: {name: string, values: number[]}[], format: Function}} plot the bars of
  *   one colour are a series: a value for each group
+ * @returns {Plot}
  */
 export function barPlot({ title, groups, series, format }) {
-  return svg(title, 100 + groups.length * series.length * BAR_HEIGHT, {
+  return plot(title, 100 + groups.length * series.length * BAR_HEIGHT, {
     xAxis: { show: false },
     yAxis: { data: groups, inverse: true, axisTick: { show: false }, axisLabel: { color: TEXT } },
     series: series.map(({ name, values }) => ({
@@ -29,20 +32,21 @@ export function barPlot({ title, groups, series, format }) {
 }
 
 /**
- * Returns an SVG of lines, for light and dark pages.
+ * Plots lines over time.
  * @param {string} title
  * @param {Record<string, [seconds: number, value: number][]>} lines by name
+ * @returns {Plot}
  */
 export function linePlot(title, lines) {
   const grid = { lineStyle: { color: TEXT, opacity: 0.3 } };
-  return svg(title, 320, {
+  return plot(title, 320, {
     xAxis: { type: 'value', axisLabel: { color: TEXT, formatter: '{value} s' }, splitLine: { show: false } },
     yAxis: { type: 'value', axisLabel: { color: TEXT }, splitLine: grid },
     series: Object.entries(lines).map(([name, data]) => ({ name, type: 'line', data, symbol: 'none' })),
   });
 }
 
-function svg(title, height, option) {
+function plot(title, height, option) {
   const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height });
   chart.setOption({
     animation: false,
@@ -54,5 +58,5 @@ function svg(title, height, option) {
   });
   const rendered = chart.renderToSVGString();
   chart.dispose();
-  return `${rendered.replaceAll(HOVER_STYLES, '').replaceAll(PLOT_NUMBER, 'plot-')}\n`;
+  return { title, svg: `${rendered.replaceAll(HOVER_STYLES, '').replaceAll(PLOT_NUMBER, 'plot-')}\n` };
 }

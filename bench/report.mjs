@@ -7,7 +7,7 @@ import { median } from './figures.mjs';
  * @property {string[]} notes sentences about how it was measured
  * @property {import('./figures.mjs').Row[]} rows
  * @property {string[]} [tables] Markdown that follows the figures
- * @property {Record<string, string>} [plots] SVGs by name
+ * @property {Record<string, import('./plots.mjs').Plot>} [plots] by name of the file
  */
 
 /**
@@ -62,7 +62,8 @@ function measured({ format, note, ...row }) {
   const value = countedValue(row);
   if (Number.isNaN(value)) return 'not measured here';
   const [lowest, highest] = [Math.min(...row.values), Math.max(...row.values)].map(format);
-  const spread = row.values.length > 1 ? ` (${lowest}–${highest})` : '';
+  const which = row.isWorst ? 'worst round, ' : '';
+  const spread = row.values.length > 1 ? ` (${which}${lowest}–${highest})` : '';
   return `**${format(value)}**${spread}${note === undefined ? '' : `; ${note}`}`;
 }
 

@@ -19,15 +19,17 @@ const UNKNOWN = 1_000_000;
 /** How many brands and conditions must exist, so that every item refers to existing ones. */
 export const REFERENCES = { brands: 50, conditions: 5 };
 
-/** Returns a function that makes create requests of about 900 bytes, no two with the same name. */
+/**
+ * Returns a function that makes create requests of about 900 bytes, no two with the same name. An item has some 60 search
+ * terms, about as many as a generated listing.
+ */
 export function createRequests(port, { keyed, waitS, isUnknown }) {
-  const run = randomUUID().slice(0, 8);
   const bodies = Array.from({ length: TEXTS }, (_, index) => bodyAfterName(index, isUnknown));
   const prefer = waitS === undefined ? '' : `Prefer: wait=${waitS}\r\n`;
   let count = 0;
   return () => {
     count += 1;
-    const name = `${pick(NAMES, count)} ${pick(TRAITS, count * 7)} ${run} ${count}`;
+    const name = `${pick(NAMES, count)} ${pick(TRAITS, count * 7)} ${count}`;
     const key = keyed ? `Idempotency-Key: ${randomUUID()}\r\n` : '';
     return post(port, 'create', `{"name":"${name}",${pick(bodies, count)}`, `${prefer}${key}`);
   };
