@@ -10,15 +10,18 @@ export class TimeoutError extends Error {
  */
 export function withTimeout<T>(ms: number, operation: PromiseLike<T>, cancelled?: Promise<unknown>): Promise<T> {
   return new Promise((resolve, reject) => {
+    let isSettled = false;
     const giveUp = (): void => {
       clearTimeout(timer);
-      reject(new TimeoutError('no result in time'));
+      // A new error captures the stack, which takes time.
+      if (!isSettled) reject(new TimeoutError('no result in time'));
     };
     const timer = setTimeout(giveUp, Math.max(0, ms));
     void cancelled?.then(giveUp);
     Promise.resolve(operation)
       .then(resolve, reject)
       .finally(() => {
+        isSettled = true;
         clearTimeout(timer);
       });
   });
