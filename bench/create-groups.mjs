@@ -110,7 +110,7 @@ function validator(databases, load, rounds) {
   const setLevel = (validationLevel) => databases.db('service').command({ collMod: 'items', validationLevel });
   return {
     variants: { moderate: { subject: 'service', ...load }, off: { subject: 'service', ...load } },
-    rounds: 4 * rounds,
+    rounds: 2 * rounds,
     before: setLevel,
     after: () => setLevel('moderate'),
     figures: [{ ...CREATES_PER_SECOND, title, variant: 'moderate', against: 'off', must: 0.98, aim: 1 }],

@@ -5,9 +5,9 @@ import { barPlot, linePlot } from './plots.mjs';
 import { table } from './report.mjs';
 import { startSubjects, titleOf } from './subjects.mjs';
 
-const FULL_ROUNDS = { rounds: 5, bursts: 9, largeBursts: 3 };
+const FULL_ROUNDS = { rounds: 9, bursts: 9, largeBursts: 3 };
 const QUICK_ROUNDS = { rounds: 3, bursts: 1, largeBursts: 1 };
-export const FULL = { ...FULL_ROUNDS, warmUpMs: 1000, ms: 4000, singleMs: 2000, idleMs: 4000, initialWarmUpMs: 5000 };
+export const FULL = { ...FULL_ROUNDS, warmUpMs: 1000, ms: 4000, singleMs: 2000, idleMs: 4000, initialWarmUpMs: 15_000 };
 export const QUICK = { ...QUICK_ROUNDS, warmUpMs: 300, ms: 1000, singleMs: 600, idleMs: 2000, initialWarmUpMs: 3000 };
 
 const PROCESSES = { api: 'CPU per create: API', worker: 'worker', mongod: 'MongoDB', redis: 'Redis' };
