@@ -5,6 +5,7 @@ import { removeDatabaseServers, startRedisCluster } from './support/database-ser
 import { expectError } from './support/errors.js';
 import { eventually } from './support/eventually.js';
 import { validInput } from './support/items.js';
+import { median } from './support/median.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
 import { freshEnvironment, openDatabase } from './support/service.js';
 
@@ -52,7 +53,7 @@ describe('an API', () => {
       durations.push(performance.now() - since);
     }
     // The median, because other tests run at the same time.
-    expect(durations.sort((a, b) => a - b)[10]).toBeLessThan(AT_ONCE_MS);
+    expect(median(durations)).toBeLessThan(AT_ONCE_MS);
     const messages = api.log.slice(firstLine).map(({ msg }) => msg);
     expect(messages.filter((message) => message.startsWith('Redis is away'))).toHaveLength(1);
   });
