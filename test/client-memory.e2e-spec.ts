@@ -186,9 +186,9 @@ describe('an API whose clients make it buffer data', () => {
     await store(database, ...Array.from({ length: 100 }, () => record({ description })));
     await client.getAll();
     const ended: string[] = [];
-    // On a slow machine, some of the large pages get a 503.
+    // On a slow machine, some of the large pages get a 503, and connections that this process reads slowly are closed.
     const large = Array.from({ length: LARGE_PAGES }, async (_, index) => {
-      await client.call('getAll', { pageSize: 100 - index });
+      await client.call('getAll', { pageSize: 100 - index }).catch(() => undefined);
       ended.push('large');
     });
     await eventually(() => {

@@ -15,6 +15,9 @@ export interface Titles {
   condition: string | null;
 }
 
+/** Returns the titles of an item, if they were looked up. */
+export type TitlesOf = (item: Referring) => Titles;
+
 /** Reads what items refer to by number: categories, brands and conditions. Other services and the import write them. */
 export class ReferenceRepository {
   /** Holds only titles that were found, so that a new brand takes effect at once. */
@@ -46,8 +49,8 @@ export class ReferenceRepository {
     return new Map(found.map(({ slug, _id }) => [slug, _id]));
   }
 
-  /** Returns a function that looks up the titles of these items. Runs at most one query per kind. */
-  async findTitles(items: readonly Referring[]): Promise<(item: Referring) => Titles> {
+  /** Looks up the titles of these items, with at most one query per kind. Ignores what is not a number. */
+  async findTitles(items: readonly { [Field in keyof Referring]?: unknown }[]): Promise<TitlesOf> {
     const [brands, conditions] = await Promise.all([
       this.findByIds('brands', new Set(items.map(({ brandId }) => brandId))),
       this.findByIds('conditions', new Set(items.map(({ conditionId }) => conditionId))),
@@ -58,12 +61,12 @@ export class ReferenceRepository {
     });
   }
 
-  private async findByIds(kind: 'brands' | 'conditions', ids: Set<number | null>): Promise<Map<number | null, string>> {
+  private async findByIds(kind: 'brands' | 'conditions', ids: Set<unknown>): Promise<Map<number | null, string>> {
     const cache = this.titles[kind];
     const titles = new Map<number | null, string>();
     const missing: number[] = [];
     for (const id of ids) {
-      if (id === null) continue;
+      if (typeof id !== 'number') continue;
       const title = cache.get(id);
       if (title === undefined) missing.push(id);
       else titles.set(id, title);
@@ -71,6 +74,8 @@ export class ReferenceRepository {
     if (missing.length === 0) return titles;
     const collection = this.database.connection.collection<TitleRecord>(kind);
     for (const { _id, title } of await collection.find({ _id: { $in: missing } }).toArray()) {
+      // Another service may have stored a value of another type.
+      if (typeof title !== 'string') continue;
       cache.set(_id, title);
       titles.set(_id, title);
     }

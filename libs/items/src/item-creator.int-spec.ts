@@ -169,6 +169,12 @@ describe('ItemCreator', () => {
     expect(await titleOf()).toBe('Brand');
   });
 
+  it('treats a title that is not text as missing', async () => {
+    await database.connection.collection<{ _id: number; title: unknown }>('brands').insertOne({ _id: 9, title: 5 });
+    const created = await creator.createMany([request({ brandId: 9 })]);
+    expect([...created.values()]).toMatchObject([{ item: { brandTitle: null } }]);
+  });
+
   it('makes an item with a very long name findable, and the rest of its batch too', async () => {
     const [longNamed, neighbour] = [request({ name: `Sofa ${'x'.repeat(15_000_000)}` }), request({ name: 'Lamp' })];
     await creator.createMany([longNamed, neighbour]);

@@ -5,6 +5,7 @@ import {
   type ItemRecord,
   type ItemRepository,
   type ReferenceRepository,
+  type TitlesOf,
 } from '@app/database';
 import { TimeoutError } from '@app/runtime';
 import { ALREADY_STORED, insertNumbered } from './insert-numbered.js';
@@ -33,6 +34,22 @@ const NOT_YET_STORED = 'the first insert of the item is not confirmed yet';
 const FIND_MS = 5000;
 const MALFORMED = 'the item is stored, but another service has changed it so that it is not a valid Item';
 
+/** What a batch of items needs from MongoDB before it can be stored. */
+export interface Prepared {
+  firstPublicId: number;
+  titlesOf: TitlesOf;
+}
+
+/** How to store items. */
+export interface CreateOptions {
+  /** Whether to derive their search terms. */
+  isFindable?: boolean;
+  /** The ids of items that an earlier attempt may have stored. These are looked up first. */
+  retriedIds?: readonly string[];
+  /** The result of {@link ItemCreator.prepare}, if it was called earlier, for at least as many items. */
+  prepared?: Promise<Prepared> | undefined;
+}
+
 /** Stores validated create requests as items, in batches. */
 export class ItemCreator {
   constructor(
@@ -41,21 +58,33 @@ export class ItemCreator {
     private readonly counters: CounterRepository,
   ) {}
 
+  /** Starts to take numbers and to look up titles. The items need not be validated yet. */
+  prepare(items: Parameters<ReferenceRepository['findTitles']>[0]): Promise<Prepared> {
+    const queries = [this.references.findTitles(items), this.counters.takePublicIds(items.length)] as const;
+    const prepared = Promise.all(queries).then(([titlesOf, firstPublicId]) => ({ titlesOf, firstPublicId }));
+    // It may reject before `createMany` awaits it.
+    prepared.catch(() => undefined);
+    return prepared;
+  }
+
   /**
-   * Stores items durably, with their search terms unless `isFindable` is false. Creating an id again, even
-   * concurrently, stores nothing and returns the item that is already stored.
+   * Stores items durably. Creating an id again, even concurrently, stores nothing and returns the item that is already
+   * stored.
    *
    * @throws an error for which `isDatabaseUnavailable` returns true if the outcome is unknown; create all of them again
    */
-  async createMany(requests: readonly CreateRequest[], { isFindable = true } = {}): Promise<CreatedItems> {
-    const outcomes: CreatedItems = new Map();
-    const inserted = await insertNumbered({ items: this.items, counters: this.counters }, requests, (some) =>
-      this.recordsFor(some, isFindable),
-    );
+  async createMany(requests: readonly CreateRequest[], options: CreateOptions = {}): Promise<CreatedItems> {
+    const { isFindable = true, retriedIds = [], prepared } = options;
+    const outcomes = await this.findCreated(retriedIds);
+    const open = requests.filter(({ id }) => !outcomes.has(id));
+    const inserted = await insertNumbered({ items: this.items, counters: this.counters }, open, async (some) => {
+      const isFirst = prepared !== undefined && some === open;
+      return recordsFor(some, await (isFirst ? prepared : this.prepare(some.map(({ item }) => item))), isFindable);
+    });
     for (const [{ id }, result] of inserted) {
       if (result !== ALREADY_STORED) outcomes.set(id, result instanceof Error ? result : created(result));
     }
-    const taken = requests.filter((request) => inserted.get(request) === ALREADY_STORED).map(({ id }) => id);
+    const taken = open.filter((request) => inserted.get(request) === ALREADY_STORED).map(({ id }) => id);
     const existing = await this.findCreated(taken);
     for (const id of taken) outcomes.set(id, existing.get(id) ?? new TimeoutError(NOT_YET_STORED));
     return outcomes;
@@ -75,23 +104,23 @@ export class ItemCreator {
       ]),
     );
   }
+}
 
-  /** Returns the record of each request, or the error that prevents it. */
-  private async recordsFor(requests: readonly CreateRequest[], isFindable: boolean): Promise<(ItemRecord | Error)[]> {
-    const [titlesOf, firstPublicId] = await Promise.all([
-      this.references.findTitles(requests.map(({ item }) => item)),
-      this.counters.takePublicIds(requests.length),
-    ]);
-    const now = new Date();
-    return requests.map((request, index) => {
-      try {
-        const record = newItemRecord(request, { publicId: firstPublicId + index, ...titlesOf(request.item), now });
-        return isFindable ? { ...record, ...searchFields(record) } : record;
-      } catch (error) {
-        return error as Error;
-      }
-    });
-  }
+/** Returns the record of each request, or the error that prevents it. */
+function recordsFor(
+  requests: readonly CreateRequest[],
+  { firstPublicId, titlesOf }: Prepared,
+  isFindable: boolean,
+): (ItemRecord | Error)[] {
+  const now = new Date();
+  return requests.map((request, index) => {
+    try {
+      const record = newItemRecord(request, { publicId: firstPublicId + index, ...titlesOf(request.item), now });
+      return isFindable ? { ...record, ...searchFields(record) } : record;
+    } catch (error) {
+      return error as Error;
+    }
+  });
 }
 
 function created(record: ItemRecord): CreatedItem {

@@ -1,5 +1,5 @@
 import type { NewItem } from '@app/contracts';
-import { mongoId, type ItemRecord } from '@app/database';
+import { mongoId, type ItemRecord, type Titles } from '@app/database';
 import { itemSlug } from './slug.js';
 
 /** What is known about an item before it is created. */
@@ -11,10 +11,8 @@ export interface CreateRequest {
 }
 
 /** What the service adds when it creates the item. */
-export interface Assigned {
+export interface Assigned extends Titles {
   publicId: number;
-  brandTitle: string | null;
-  condition: string | null;
   now: Date;
 }
 

@@ -1,6 +1,6 @@
 import { UnrecoverableError, type Job } from 'bullmq';
 import { CreateJobSchema, parseCreateJob, type CreateJob, type CreateReply } from '@app/contracts';
-import type { CreatedItems, ItemCreator } from '@app/items';
+import type { CreatedItems, CreateOptions, ItemCreator } from '@app/items';
 import type { ReplyPublisher } from '@app/queue';
 import type { Logger } from '@app/runtime';
 import type { SearchIndexer } from './search-indexer.js';
@@ -9,6 +9,8 @@ import type { SearchIndexer } from './search-indexer.js';
 const SUSPECT_AFTER_STALLS = 3;
 /** How many workers may die while they process a job alone. */
 const MAX_DEATHS = 5;
+/** Who waits for a job, as far as its data tells. */
+const WaitingSchema = CreateJobSchema.pick({ requestId: true, replyTo: true }).partial().catch({});
 
 /** The job was queued by another version of the API. A worker of that version will take it. */
 export class UnknownVersionError extends Error {}
@@ -36,16 +38,18 @@ export class CreateItemProcessor {
 
   /** Replies to the waiting API that the job has failed permanently. */
   async giveUp(job: Job, reason: string): Promise<void> {
-    const { requestId, replyTo } = CreateJobSchema.pick({ requestId: true, replyTo: true })
-      .partial()
-      .catch({})
-      .parse(job.data);
+    const { requestId, replyTo } = WaitingSchema.parse(job.data);
     this.logger.error({ requestId, id: job.id, reason }, 'create failed for good');
     if (replyTo === undefined || job.id === undefined) return;
     await this.replies.publish(replyTo, [{ id: job.id, outcome: { kind: 'failed' } }]);
   }
 
   private async store(jobs: readonly Job[]): Promise<Map<Job, Error | undefined>> {
+    if (jobs.length === 0) return new Map();
+    const retriedIds = jobs.filter(({ attemptsStarted }) => attemptsStarted > 1).map(({ id = '' }) => id);
+    const items = jobs.map(({ data }) => (data as Partial<CreateJob> | null)?.item ?? {});
+    // MongoDB works on it while the jobs are parsed. Items that are already stored need nothing.
+    const prepared = retriedIds.length === 0 ? this.creator.prepare(items) : undefined;
     const outcomes = new Map<Job, Error | undefined>();
     const creates = new Map<Job, CreateJob>();
     for (const job of jobs) {
@@ -53,8 +57,8 @@ export class CreateItemProcessor {
       if (create instanceof Error) outcomes.set(job, create);
       else creates.set(job, create);
     }
-    const retriedIds = jobs.filter(({ attemptsStarted }) => attemptsStarted > 1).map(({ id = '' }) => id);
-    const created = await this.createMany([...creates.values()], retriedIds).catch((error: unknown) => error as Error);
+    const creating = this.createMany([...creates.values()], { retriedIds, prepared });
+    const created = await creating.catch((error: unknown) => error as Error);
     for (const [job, { id }] of creates) {
       const outcome = created instanceof Error ? created : created.get(id);
       outcomes.set(job, outcome instanceof Error ? outcome : undefined);
@@ -74,15 +78,12 @@ export class CreateItemProcessor {
     return outcome;
   }
 
-  /** @param retriedIds jobs whose items an earlier attempt may have stored. Stored items are returned as they are. */
-  private async createMany(creates: readonly CreateJob[], retriedIds: readonly string[]): Promise<CreatedItems> {
-    const outcomes: CreatedItems = await this.creator.findCreated(retriedIds);
-    const open = creates.filter(({ id }) => !outcomes.has(id));
-    const isDeferred = this.indexer.shouldDefer(open.length);
-    const created = await this.indexer.pauseWhile(this.creator.createMany(open, { isFindable: !isDeferred }));
-    for (const [id, outcome] of created) outcomes.set(id, outcome);
+  private async createMany(creates: readonly CreateJob[], options: CreateOptions): Promise<CreatedItems> {
+    const isDeferred = this.indexer.shouldDefer(creates.length);
+    const creating = this.creator.createMany(creates, { ...options, isFindable: !isDeferred });
+    const outcomes = await this.indexer.pauseWhile(creating);
     if (isDeferred)
-      this.indexer.add([...created].filter(([, outcome]) => !(outcome instanceof Error)).map(([id]) => id));
+      this.indexer.add([...outcomes].filter(([, outcome]) => !(outcome instanceof Error)).map(([id]) => id));
     this.reply(creates, outcomes);
     return outcomes;
   }
