@@ -35,7 +35,7 @@ const FIND_MS = 5000;
 const MALFORMED = 'the item is stored, but another service has changed it so that it is not a valid Item';
 
 /** What a batch of items needs from MongoDB before it can be stored. */
-export interface Prepared {
+export interface PreparedBatch {
   firstPublicId: number;
   titlesOf: TitlesOf;
 }
@@ -47,7 +47,7 @@ export interface CreateOptions {
   /** The ids of items that an earlier attempt may have stored. These are looked up first. */
   retriedIds?: readonly string[];
   /** The result of {@link ItemCreator.prepare}, if it was called earlier, for at least as many items. */
-  prepared?: Promise<Prepared> | undefined;
+  prepared?: Promise<PreparedBatch> | undefined;
 }
 
 /** Stores validated create requests as items, in batches. */
@@ -59,7 +59,7 @@ export class ItemCreator {
   ) {}
 
   /** Starts to take numbers and to look up titles. The items need not be validated yet. */
-  prepare(items: Parameters<ReferenceRepository['findTitles']>[0]): Promise<Prepared> {
+  prepare(items: Parameters<ReferenceRepository['findTitles']>[0]): Promise<PreparedBatch> {
     const queries = [this.references.findTitles(items), this.counters.takePublicIds(items.length)] as const;
     const prepared = Promise.all(queries).then(([titlesOf, firstPublicId]) => ({ titlesOf, firstPublicId }));
     // It may reject before `createMany` awaits it.
@@ -109,7 +109,7 @@ export class ItemCreator {
 /** Returns the record of each request, or the error that prevents it. */
 function recordsFor(
   requests: readonly CreateRequest[],
-  { firstPublicId, titlesOf }: Prepared,
+  { firstPublicId, titlesOf }: PreparedBatch,
   isFindable: boolean,
 ): (ItemRecord | Error)[] {
   const now = new Date();
