@@ -15,8 +15,6 @@ const ASYNC = { Prefer: 'respond-async' };
 /** The API recounts the queue within 250 ms. The rest is for slow machines. */
 const COUNTED_WITHIN_MS = 2000;
 
-jest.setTimeout(60_000);
-
 describe('a full queue', () => {
   let service: Service;
   let jobs: OpenQueue;

@@ -7,8 +7,6 @@ import { freshEnvironment, openDatabase } from './support/service.js';
 
 const BURST = 400;
 
-jest.setTimeout(60_000);
-
 describe('the items of a burst', () => {
   let env: NodeJS.ProcessEnv;
   let database: Database;

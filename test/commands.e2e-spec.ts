@@ -6,8 +6,6 @@ import { freshEnvironment, openDatabase } from './support/service.js';
 
 const run = promisify(execFile);
 
-jest.setTimeout(30_000);
-
 describe('commands', () => {
   let env: NodeJS.ProcessEnv;
   let database: Database;

@@ -25,8 +25,6 @@ const LOOKUP_MS = 3500;
 const WAITERS = 40;
 const DESCRIPTION = 'x'.repeat(50_000);
 
-jest.setTimeout(60_000);
-
 describe('a create', () => {
   let mongod: DatabaseServer;
   let redis: DatabaseServer;

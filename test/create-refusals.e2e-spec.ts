@@ -13,8 +13,6 @@ const CLOCK_SET_BACK = join(__dirname, 'support', 'clock-set-back.cjs');
 const ASYNC = { Prefer: 'respond-async' };
 const AT_ONCE_MS = 100;
 
-jest.setTimeout(60_000);
-
 describe('an API', () => {
   let database: Database;
   afterEach(async () => {

@@ -1,8 +1,6 @@
 import { killProcesses, ServiceProcess } from './support/processes.js';
 import { freshEnvironment } from './support/service.js';
 
-jest.setTimeout(20_000);
-
 describe('a process with an invalid environment', () => {
   afterEach(async () => {
     await killProcesses();

@@ -68,8 +68,6 @@ const REFUSED_OR_IGNORED: Body[] = [
   ['an escaped search', 'getAll', `{"search":${filled('"', '\\u0041', '"', LARGEST_BODY)}}`, [200]],
 ];
 
-jest.setTimeout(60_000);
-
 describe('a body that is expensive to read', () => {
   let database: Database;
   let processes: ServiceProcess[];

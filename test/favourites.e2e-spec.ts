@@ -5,8 +5,6 @@ import { startService, type Service } from './support/service.js';
 import { walk } from './support/walk.js';
 
 // The tests store thousands of favourites.
-jest.setTimeout(30_000);
-
 describe("getAll of a user's favourites", () => {
   let service: Service;
   beforeAll(async () => {

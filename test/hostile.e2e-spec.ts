@@ -14,8 +14,6 @@ const ROUNDS = 10;
 const GET_BY_ID = '/api/orpc/items/getById';
 const HEAD = `POST ${GET_BY_ID} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
 
-jest.setTimeout(60_000);
-
 describe('hostile input', () => {
   let database: Database;
   let processes: ServiceProcess[];

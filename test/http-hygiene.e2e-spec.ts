@@ -25,8 +25,6 @@ const PREFLIGHT = {
 const BYTES_PER_MS = 8000;
 const REQUEST = `POST ${GET_ALL} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`;
 
-jest.setTimeout(20_000);
-
 const corsOf = (headers: Headers): Record<string, string> =>
   Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-')));
 

@@ -13,8 +13,6 @@ import type { ErrorBody, Item } from '@app/contracts';
 const KEY = 'order-1001';
 const SECRET = 'a secret that two databases share';
 
-jest.setTimeout(60_000);
-
 const create = async (api: ApiClient, key: string): Promise<Item> =>
   (await api.call<Item>('create', validInput(), { 'Idempotency-Key': key })).body;
 

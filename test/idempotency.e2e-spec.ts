@@ -15,8 +15,6 @@ const RECOVERED_WITHIN_MS = 1500;
 type Headers = Record<string, string>;
 type Created = HttpResponse<Item & Pick<ErrorBody, 'message' | 'data'>>;
 
-jest.setTimeout(60_000);
-
 const create = (api: ApiClient, key: string, input: unknown, headers: Headers = {}): Promise<Created> =>
   api.call('create', input, { 'Idempotency-Key': key, ...headers });
 const statuses = (responses: HttpResponse<unknown>[]): number[] => responses.map(({ status }) => status);

@@ -13,8 +13,6 @@ const itemLines = (count: number): string =>
   Array.from({ length: count }, (_, index) => `${JSON.stringify(validInput({ stock: index + 1 }))}\n`).join('');
 
 // Each test starts several processes.
-jest.setTimeout(60_000);
-
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'import-hostile-'));

@@ -13,8 +13,6 @@ const ndjson = (lines: unknown[]): string =>
   lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n');
 
 // Each test starts several processes.
-jest.setTimeout(60_000);
-
 describe('import', () => {
   let service: Service;
   let folder: string;

@@ -14,8 +14,6 @@ const RECOVERED_WITHIN_MS = 1500;
 /** A job that was taken but cannot be read is released when its lock expires. */
 const RELEASED_WITHIN_MS = 15_000;
 
-jest.setTimeout(30_000);
-
 describe('a job in the create queue', () => {
   let redis: DatabaseServer;
   let env: NodeJS.ProcessEnv;

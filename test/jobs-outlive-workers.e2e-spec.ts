@@ -10,8 +10,6 @@ import { freshEnvironment, openDatabase } from './support/service.js';
 /** Processes promise to stop within 9 s, because orchestrators kill them after 10 s. */
 const STOPPED_WITHIN_MS = 9500;
 
-jest.setTimeout(60_000);
-
 /** Any response to a create. */
 interface CreateResponse {
   id?: string;

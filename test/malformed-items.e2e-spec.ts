@@ -102,8 +102,6 @@ const REQUIRED = Object.entries(ItemSchema.shape)
   .filter(([name, schema]) => !['id', 'url'].includes(name) && !schema.safeParse(null).success)
   .map(([name]) => name);
 
-jest.setTimeout(60_000);
-
 const idOf = ({ _id }: Pick<ItemRecord, '_id'>): string => _id.toHexString();
 
 /** Changes stored items as another service would, and bypasses the validator. */

@@ -26,8 +26,6 @@ const FAVOURITES: [string, object][] = [
   ['favourites of a search in a status', { userId: USER, search: 'red bike', status: 'available' }],
 ];
 
-jest.setTimeout(60_000);
-
 const ids = (items: Item[]): string[] => items.map(({ id }) => id);
 
 /** Returns copies of the cursor with one character replaced in each. */

@@ -20,8 +20,6 @@ const withoutTests = (path: string): boolean => !path.endsWith('.spec.ts');
 
 const run = promisify(execFile);
 
-jest.setTimeout(60_000);
-
 describe('the typed client of docs/clients.md', () => {
   let service: Service;
   let folder: string;

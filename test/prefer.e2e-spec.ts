@@ -16,8 +16,6 @@ interface Queued {
   status: string;
 }
 
-jest.setTimeout(30_000);
-
 function send<Body>(api: ApiClient, prefer: string, input: unknown, key?: string): Promise<HttpResponse<Body>> {
   return api.call('create', input, { Prefer: prefer, ...(key === undefined ? {} : { 'Idempotency-Key': key }) });
 }

@@ -14,8 +14,6 @@ const STOPPED_WITHIN_MS = 9500;
 /** An idle process stops after the half second that it gives load balancers to stop sending requests. */
 const IDLE_STOPPED_WITHIN_MS = 3000;
 
-jest.setTimeout(60_000);
-
 describe('on a signal to stop', () => {
   let env: NodeJS.ProcessEnv;
   let database: Database;

@@ -18,8 +18,6 @@ const SOMEWHAT_LATE_MS = 200;
 /** A delay with which no query returns in time. */
 const TOO_LATE_MS = 4000;
 
-jest.setTimeout(60_000);
-
 /** Data for one test, none of which has been read before. */
 interface Fresh {
   id: string;

@@ -3,8 +3,6 @@ import { addFavourites, record, store } from './support/items.js';
 import { createMongodb, startMongodb, removeDatabaseServers } from './support/database-servers.js';
 import { startService, type Service } from './support/service.js';
 
-jest.setTimeout(60_000);
-
 describe('queries that take too long', () => {
   let service: Service;
   beforeAll(async () => {

@@ -14,8 +14,6 @@ import { freshEnvironment, openDatabase } from './support/service.js';
 
 const RECOVERY_MS = 10_000;
 
-jest.setTimeout(60_000);
-
 describe('stores that are unavailable at boot', () => {
   let mongod: DatabaseServer;
   let redis: DatabaseServer;

@@ -22,8 +22,6 @@ const CREATE_WAIT_MS = 2000;
 /** How many items may be stored after a response, by its status. */
 const STORED_AFTER: Record<number, number[]> = { 200: [1], 503: [0], 504: [0, 1] };
 
-jest.setTimeout(60_000);
-
 interface Timed {
   afterMs: number;
 }

@@ -11,8 +11,6 @@ import { SchemaRepository } from './schema-repository.js';
 /** Far more than the largest body can become, and more than MongoDB accepts. */
 const TOO_LARGE = 'x'.repeat(17 * 1024 * 1024);
 
-jest.setTimeout(60_000);
-
 describe('ItemRepository.insertMany', () => {
   let database: Database;
   let items: ItemRepository;

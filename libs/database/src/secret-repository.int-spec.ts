@@ -10,8 +10,6 @@ import { isDatabaseUnavailable } from './database-errors.js';
 import { Database } from './database.js';
 import { SecretRepository } from './secret-repository.js';
 
-jest.setTimeout(60_000);
-
 describe('the secret of a database', () => {
   let database: Database;
   beforeEach(async () => {

@@ -16,8 +16,6 @@ import type { CreateRequest } from './new-item-record.js';
 
 const COUNTER = { _id: 'item.publicId' };
 
-jest.setTimeout(30_000);
-
 describe('ItemCreator', () => {
   let database: Database;
   let creator: ItemCreator;

@@ -11,8 +11,6 @@ const GRACE_MS = 5000;
 /** Longer than a lock and two checks for stalled jobs. */
 const TAKEN_OVER_MS = 15_000;
 
-jest.setTimeout(30_000);
-
 describe('JobWorker', () => {
   let redis: RedisConnection;
   let queue: Queue;

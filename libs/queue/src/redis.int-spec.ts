@@ -19,8 +19,6 @@ import { CREATE_QUEUE } from './queue-settings.js';
 import { connectRedis, redisResponds, type RedisConnection, type RedisRole } from './redis.js';
 import { ReplyPublisher, ReplySubscriber } from './reply-channel.js';
 
-jest.setTimeout(30_000);
-
 describe('the queue on Redis', () => {
   let open: RedisConnection[];
   beforeEach(() => {
