@@ -41,4 +41,4 @@ FROM cli AS api
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 3000) + '/health/ready').then(async (answer) => { console.log(await answer.text()); process.exit(answer.ok ? 0 : 1) })"]
-CMD ["node", "--v8-pool-size=1", "dist/apps/api/src/main.js"]
+CMD ["node", "--v8-pool-size=1", "--max-semi-space-size=24", "dist/apps/api/src/main.js"]

@@ -12,7 +12,7 @@ export interface Stoppable {
  * How much the heap may grow, relative to the live objects, before V8 collects garbage. On a machine with much memory,
  * V8 by default lets the heap grow to about four times their size.
  */
-const HEAP_GROWING_PERCENT = 120;
+const HEAP_GROWING_PERCENT = 70;
 
 /** Makes V8 collect garbage earlier in the whole process. Intended for long-running processes. */
 export function collectGarbageEarly(): void {
