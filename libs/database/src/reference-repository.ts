@@ -15,7 +15,7 @@ export interface Titles {
   condition: string | null;
 }
 
-/** Returns the titles of an item, if they were looked up. */
+/** Returns the titles of an item whose titles were looked up. */
 export type TitlesOf = (item: Referring) => Titles;
 
 /** Reads what items refer to by number: categories, brands and conditions. Other services and the import write them. */

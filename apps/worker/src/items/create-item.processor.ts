@@ -9,7 +9,7 @@ import type { SearchIndexer } from './search-indexer.js';
 const SUSPECT_AFTER_STALLS = 3;
 /** How many workers may die while they process a job alone. */
 const MAX_DEATHS = 5;
-/** Who waits for a job, as far as its data tells. */
+/** The fields of a job that identify the waiting request. Unreadable data yields none of them. */
 const WaitingSchema = CreateJobSchema.pick({ requestId: true, replyTo: true }).partial().catch({});
 
 /** The job was queued by another version of the API. A worker of that version will take it. */
@@ -48,7 +48,7 @@ export class CreateItemProcessor {
     if (jobs.length === 0) return new Map();
     const retriedIds = jobs.filter(({ attemptsStarted }) => attemptsStarted > 1).map(({ id = '' }) => id);
     const items = jobs.map(({ data }) => (data as Partial<CreateJob> | null)?.item ?? {});
-    // MongoDB works on it while the jobs are parsed. Items that are already stored need nothing.
+    // The queries run while the jobs are parsed. The item of a retried job may already be stored, and then needs none.
     const prepared = retriedIds.length === 0 ? this.creator.prepare(items) : undefined;
     const outcomes = new Map<Job, Error | undefined>();
     const creates = new Map<Job, CreateJob>();
