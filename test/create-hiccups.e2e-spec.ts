@@ -15,6 +15,7 @@ import {
   type DatabaseServer,
 } from './support/database-servers.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
+import { profile } from './support/profile.js';
 import { openQueue, type OpenQueue } from './support/queue.js';
 import { freshEnvironment, openDatabase } from './support/service.js';
 
@@ -23,6 +24,8 @@ const REDIS_STOPPED_MS = 2500;
 /** Long enough for the API to look up the jobs of waiting creates in Redis. */
 const LOOKUP_MS = 3500;
 const WAITERS = 40;
+/** Creates with different brands and conditions that do not exist. */
+const UNKNOWN = 60;
 const DESCRIPTION = 'x'.repeat(50_000);
 
 describe('a create', () => {
@@ -158,6 +161,22 @@ describe('a create', () => {
     worker.signal('SIGCONT');
     expect((await creating).status).toBe(200);
     expect(await database.models.items.countDocuments({ name })).toBe(1);
+  });
+
+  it('shares its look-ups of an unknown brand and condition with the others of its batch', async () => {
+    worker.signal('SIGSTOP');
+    const name = uniqueWord();
+    for (let n = 0; n < UNKNOWN; n++)
+      await create({ name, brandId: 1e6 + n, conditionId: 1e6 + n }, { Prefer: 'respond-async' });
+    const queries = await profile(database);
+    worker.signal('SIGCONT');
+    await eventually(async () => {
+      expect(await database.models.items.countDocuments({ name })).toBe(UNKNOWN);
+    });
+    const collections = (await queries()).map(({ command }) => command.find);
+    const lookUps = collections.filter((collection) => collection === 'brands' || collection === 'conditions');
+    expect(lookUps.length).toBeGreaterThanOrEqual(2);
+    expect(lookUps.length).toBeLessThan(UNKNOWN / 4);
   });
 
   it('is not refused by an API that has just begun to listen', async () => {
