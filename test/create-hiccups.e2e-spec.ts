@@ -24,8 +24,8 @@ const REDIS_STOPPED_MS = 2500;
 /** Long enough for the API to look up the jobs of waiting creates in Redis. */
 const LOOKUP_MS = 3500;
 const WAITERS = 40;
-/** Creates with different brands and conditions that do not exist. */
-const UNKNOWN = 60;
+/** How many creates refer to a brand and a condition of their own that do not exist. */
+const UNKNOWN_BRANDS = 60;
 const DESCRIPTION = 'x'.repeat(50_000);
 
 describe('a create', () => {
@@ -163,20 +163,20 @@ describe('a create', () => {
     expect(await database.models.items.countDocuments({ name })).toBe(1);
   });
 
-  it('shares its look-ups of an unknown brand and condition with the others of its batch', async () => {
+  it('with an unknown brand and condition shares their lookups with the rest of its batch', async () => {
     worker.signal('SIGSTOP');
     const name = uniqueWord();
-    for (let n = 0; n < UNKNOWN; n++)
+    for (let n = 0; n < UNKNOWN_BRANDS; n++)
       await create({ name, brandId: 1e6 + n, conditionId: 1e6 + n }, { Prefer: 'respond-async' });
     const queries = await profile(database);
     worker.signal('SIGCONT');
     await eventually(async () => {
-      expect(await database.models.items.countDocuments({ name })).toBe(UNKNOWN);
+      expect(await database.models.items.countDocuments({ name })).toBe(UNKNOWN_BRANDS);
     });
     const collections = (await queries()).map(({ command }) => command.find);
-    const lookUps = collections.filter((collection) => collection === 'brands' || collection === 'conditions');
-    expect(lookUps.length).toBeGreaterThanOrEqual(2);
-    expect(lookUps.length).toBeLessThan(UNKNOWN / 4);
+    const lookups = collections.filter((collection) => collection === 'brands' || collection === 'conditions');
+    expect(lookups.length).toBeGreaterThanOrEqual(2);
+    expect(lookups.length).toBeLessThan(UNKNOWN_BRANDS / 4);
   });
 
   it('is not refused by an API that has just begun to listen', async () => {

@@ -4,7 +4,6 @@ import { addFavourites, record, store } from './support/items.js';
 import { startService, type Service } from './support/service.js';
 import { walk } from './support/walk.js';
 
-// The tests store thousands of favourites.
 describe("getAll of a user's favourites", () => {
   let service: Service;
   beforeAll(async () => {

@@ -12,7 +12,6 @@ const SEARCH_INDEX = expect.stringContaining('items.searchTerms') as string;
 const itemLines = (count: number): string =>
   Array.from({ length: count }, (_, index) => `${JSON.stringify(validInput({ stock: index + 1 }))}\n`).join('');
 
-// Each test starts several processes.
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'import-hostile-'));

@@ -12,7 +12,6 @@ import { freshEnvironment, openDatabase, startService, type Service } from './su
 const ndjson = (lines: unknown[]): string =>
   lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n');
 
-// Each test starts several processes.
 describe('import', () => {
   let service: Service;
   let folder: string;
