@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { mongo, type Types } from 'mongoose';
 import type { Database } from './database.js';
 import type { ItemRecord } from './item-record.js';
-import { mongoId } from './mongo-id.js';
 
 /** The fields that search terms are derived from. */
 export type SearchSource = Pick<ItemRecord, 'name' | 'description' | 'brandTitle'>;
@@ -38,16 +37,19 @@ export class MaintenanceRepository {
    * Yields batches of items created before `createdBefore` whose search terms are missing or of an older version. Items
    * without search terms come first. Yields at most `limit` items, or all if it is 0.
    */
-  findStale(searchVersion: number, createdBefore: Date, limit = 0): AsyncGenerator<StaleItem[]> {
-    return this.findBatches(
-      { searchVersion: { $not: { $gte: searchVersion } }, createdAt: { $lt: createdBefore } },
-      limit,
-    );
-  }
-
-  /** Yields batches of those of the items that have no search terms. */
-  findUnindexed(ids: readonly string[]): AsyncGenerator<StaleItem[]> {
-    return this.findBatches({ _id: { $in: ids.map(mongoId) }, searchVersion: null });
+  async *findStale(searchVersion: number, createdBefore: Date, limit = 0): AsyncGenerator<StaleItem[]> {
+    const { collection } = this.database.models.items;
+    const filter = { searchVersion: { $not: { $gte: searchVersion } }, createdAt: { $lt: createdBefore } };
+    let batch: StaleItem[] = [];
+    let bytes = 0;
+    for await (const item of collection.find<StaleItem>(filter, { projection: SEARCH_FIELDS, limit })) {
+      batch.push(item);
+      bytes += mongo.BSON.calculateObjectSize(item);
+      if (batch.length < BATCH.items && bytes < BATCH.bytes) continue;
+      yield batch;
+      [batch, bytes] = [[], 0];
+    }
+    if (batch.length > 0) yield batch;
   }
 
   /**
@@ -70,20 +72,6 @@ export class MaintenanceRepository {
     const changed = stored.filter((item) => !isSame(item, sources.get(item._id.toHexString()))).map((item) => item._id);
     if (changed.length > 0) await collection.updateMany({ _id: { $in: changed } }, { $unset: { searchVersion: 1 } });
     return stored.length - changed.length;
-  }
-
-  private async *findBatches(filter: object, limit = 0): AsyncGenerator<StaleItem[]> {
-    const { collection } = this.database.models.items;
-    let batch: StaleItem[] = [];
-    let bytes = 0;
-    for await (const item of collection.find<StaleItem>(filter, { projection: SEARCH_FIELDS, limit })) {
-      batch.push(item);
-      bytes += mongo.BSON.calculateObjectSize(item);
-      if (batch.length < BATCH.items && bytes < BATCH.bytes) continue;
-      yield batch;
-      [batch, bytes] = [[], 0];
-    }
-    if (batch.length > 0) yield batch;
   }
 }
 

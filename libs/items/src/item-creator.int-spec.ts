@@ -10,7 +10,7 @@ import {
 import { profile } from '../../../test/support/profile.js';
 import { validInput } from '../../../test/support/items.js';
 import { freshEnvironment, openDatabase } from '../../../test/support/service.js';
-import { SearchBackfill } from './search-backfill.js';
+import { SearchBackfill, type NewlyStored } from './search-backfill.js';
 import { ItemCreator, type CreatedItem, type CreatedItems } from './item-creator.js';
 import type { CreateRequest } from './new-item-record.js';
 
@@ -189,10 +189,20 @@ describe('ItemCreator', () => {
     expect(await findable(now, later)).toEqual([expect.arrayContaining(['lamp']), undefined]);
     const backfill = new SearchBackfill(new MaintenanceRepository(database));
     expect(await backfill.run(new Date(0))).toBe(0);
-    await backfill.runFor([now.id, later.id]);
+    await backfill.runFor([newlyStored(later)]);
     const [terms, laterTerms] = await findable(now, later);
     expect(laterTerms).toEqual(terms);
     expect(await backfill.run(new Date())).toBe(0);
+  });
+
+  it('leaves an item to the backfill if another service changes its texts before they are indexed', async () => {
+    const changed = request({ name: 'Lamp' });
+    await creator.createMany([changed], { isFindable: false });
+    await database.models.items.findByIdAndUpdate(changed.id, { name: 'Sofa' });
+    const backfill = new SearchBackfill(new MaintenanceRepository(database));
+    await backfill.runFor([newlyStored(changed)]);
+    expect(await backfill.run(new Date())).toBe(1);
+    expect(await findable(changed)).toEqual([expect.arrayContaining(['sofa'])]);
   });
 
   it('derives search terms in batches of about 8 MiB of text', async () => {
@@ -220,6 +230,10 @@ function request(changes: Changes = {}): CreateRequest {
   const { requestHash = 'hash', ...more } = changes;
   const item = { ...(validInput(more) as unknown as CreateRequest['item']), categoryId: 7 };
   return { id: newMongoId(), sellerId: 'seller', requestHash, item };
+}
+
+function newlyStored({ id, item: { name, description } }: CreateRequest): NewlyStored {
+  return { id, name, description, brandTitle: null };
 }
 
 function itemOf(created: CreatedItems, id: string): CreatedItem {

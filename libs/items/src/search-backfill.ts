@@ -1,6 +1,10 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
-import type { MaintenanceRepository, StaleItem } from '@app/database';
+import type { ItemWithoutUrl } from '@app/contracts';
+import { mongoId, type MaintenanceRepository, type StaleItem } from '@app/database';
 import { SEARCH_VERSION, searchFields } from './search-terms.js';
+
+/** An item that was just stored, with the texts that its search terms are derived from. */
+export type NewlyStored = Pick<ItemWithoutUrl, 'id' | 'name' | 'description' | 'brandTitle'>;
 
 /**
  * Derives the search terms of items that have none yet, whose name, description or brand has changed, or whose terms
@@ -25,9 +29,11 @@ export class SearchBackfill {
     return updated;
   }
 
-  /** Adds search terms to those of the items that have none. */
-  async runFor(ids: readonly string[]): Promise<void> {
-    for await (const stale of this.maintenance.findUnindexed(ids)) await this.update(stale);
+  /** Adds search terms to items that were just stored without. An item that has changed since is left to maintenance. */
+  async runFor(items: readonly NewlyStored[]): Promise<void> {
+    await this.update(
+      items.map(({ id, name, description, brandTitle }) => ({ _id: mongoId(id), name, description, brandTitle })),
+    );
   }
 
   private async update(stale: StaleItem[]): Promise<number> {

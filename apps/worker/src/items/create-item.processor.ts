@@ -83,7 +83,7 @@ export class CreateItemProcessor {
     const creating = this.creator.createMany(creates, { ...options, isFindable: !isDeferred });
     const outcomes = await this.indexer.pauseWhile(creating);
     if (isDeferred)
-      this.indexer.add([...outcomes].filter(([, outcome]) => !(outcome instanceof Error)).map(([id]) => id));
+      this.indexer.add([...outcomes.values()].flatMap((outcome) => (outcome instanceof Error ? [] : [outcome.item])));
     this.reply(creates, outcomes);
     return outcomes;
   }
@@ -94,9 +94,7 @@ export class CreateItemProcessor {
       const outcome = outcomes.get(id);
       if (outcome === undefined || outcome instanceof Error) continue;
       const reply: CreateReply = { id, outcome: { kind: 'created', ...outcome } };
-      const sameInstance = replies.get(replyTo);
-      if (sameInstance === undefined) replies.set(replyTo, [reply]);
-      else sameInstance.push(reply);
+      replies.set(replyTo, [...(replies.get(replyTo) ?? []), reply]);
       this.logger.info({ requestId, id, publicId: outcome.item.publicId }, 'item stored');
     }
     // Not awaited: if a reply is lost, the API finds the item in MongoDB.

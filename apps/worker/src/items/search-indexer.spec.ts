@@ -1,7 +1,8 @@
-import type { SearchBackfill } from '@app/items';
+import type { NewlyStored, SearchBackfill } from '@app/items';
 import { SearchIndexer } from './search-indexer.js';
 
-const ids = (count: number): string[] => Array.from({ length: count }, (_, index) => `id-${String(index)}`);
+const items = (count: number, description = ''): NewlyStored[] =>
+  Array.from({ length: count }, (_, index) => ({ id: `id-${String(index)}`, name: '', description, brandTitle: null }));
 
 describe('SearchIndexer', () => {
   let indexed: number[];
@@ -10,11 +11,11 @@ describe('SearchIndexer', () => {
   beforeEach(() => {
     jest.useFakeTimers();
     indexed = [];
-    const runFor = (batch: readonly string[]): Promise<void> => {
+    const runFor = (batch: readonly NewlyStored[]): Promise<void> => {
       indexed.push(batch.length);
       return Promise.resolve();
     };
-    indexer = new SearchIndexer({ runFor } as SearchBackfill);
+    indexer = new SearchIndexer({ runFor } as unknown as SearchBackfill);
   });
   afterEach(() => jest.useRealTimers());
 
@@ -25,7 +26,7 @@ describe('SearchIndexer', () => {
 
   it('indexes items in batches soon after the last create', async () => {
     await indexer.pauseWhile(Promise.resolve());
-    indexer.add(ids(250));
+    indexer.add(items(250));
     await after(0);
     expect(indexed).toEqual([]);
     await after(400);
@@ -35,7 +36,7 @@ describe('SearchIndexer', () => {
   it('waits until shortly after the last create', async () => {
     let done = (): void => undefined;
     const creates = indexer.pauseWhile(new Promise<void>((resolve) => (done = resolve)));
-    indexer.add(ids(1));
+    indexer.add(items(1));
     await after(1000);
     done();
     await creates;
@@ -47,7 +48,7 @@ describe('SearchIndexer', () => {
 
   it('does not take the gap between two batches for the end of a burst', async () => {
     await indexer.pauseWhile(Promise.resolve());
-    indexer.add(ids(100));
+    indexer.add(items(100));
     for (let batch = 0; batch < 20; batch++) {
       await after(200);
       await indexer.pauseWhile(Promise.resolve());
@@ -57,7 +58,7 @@ describe('SearchIndexer', () => {
 
   it('defers indexing during a burst, but not forever', async () => {
     beBusy();
-    indexer.add(ids(2000));
+    indexer.add(items(2000));
     await after(9900);
     expect(indexed).toEqual([]);
     await after(3000);
@@ -68,11 +69,16 @@ describe('SearchIndexer', () => {
     expect(indexed).toHaveLength(20);
   });
 
-  it('defers large batches until the most items that may wait are waiting', () => {
-    expect([1, 15, 16, 128].map((creates) => indexer.shouldDefer(creates))).toEqual([false, false, true, true]);
+  it('defers large batches until the items that wait take too much memory', async () => {
+    const deferred = (): boolean[] => [1, 15, 16, 128].map((creates) => indexer.shouldDefer(creates));
     beBusy();
-    indexer.add(ids(19_900));
-    expect([100, 101].map((creates) => indexer.shouldDefer(creates))).toEqual([true, false]);
+    expect(deferred()).toEqual([false, false, true, true]);
+    indexer.add(items(1000, 'x'.repeat(20_000)));
+    expect(deferred()).not.toContain(true);
+    await after(20_000);
+    expect(deferred()).toEqual([false, false, true, true]);
+    indexer.add(items(100_000));
+    expect(deferred()).not.toContain(true);
   });
 
   it('continues after a batch that fails', async () => {
@@ -81,14 +87,14 @@ describe('SearchIndexer', () => {
       runFor: () => (++tries === 1 ? Promise.reject(new Error('away')) : Promise.resolve()),
     } as unknown as SearchBackfill;
     indexer = new SearchIndexer(failing);
-    indexer.add(ids(150));
+    indexer.add(items(150));
     await after(200);
     expect(tries).toBe(2);
   });
 
   it('indexes the remaining items when it stops, if there is time', async () => {
     beBusy();
-    indexer.add(ids(150));
+    indexer.add(items(150));
     await after(10);
     const stopped = indexer.stop(1000);
     await after(50);

@@ -1,10 +1,11 @@
-import type { SearchBackfill } from '@app/items';
+import type { NewlyStored, SearchBackfill } from '@app/items';
 import { settledWithin } from '@app/runtime';
 
 /** The batch size from which creates count as a burst. */
 const BURST = 16;
-/** The most items that may wait. Beyond them, items are indexed when they are stored. */
-const MAX_DUE = 20_000;
+/** The most memory that waiting items may take, as estimated. Beyond it, items are indexed when they are stored. */
+const MAX_DUE_BYTES = 16 * 1024 * 1024;
+const BYTES_PER_ITEM = 400;
 const BATCH = 100;
 /** A burst is over after this long without a create. Between two batches, the queue may need 100 ms. */
 const QUIET_MS = 250;
@@ -18,7 +19,7 @@ const PAUSE_MS = 300;
  * item costs MongoDB. Indexing an item later costs more in total, so it is deferred for bursts only.
  */
 export class SearchIndexer {
-  private readonly due: { id: string; since: number }[] = [];
+  private readonly due: (NewlyStored & { since: number })[] = [];
   private creating = 0;
   private createdAt = -Infinity;
   private indexedAt = -Infinity;
@@ -29,7 +30,8 @@ export class SearchIndexer {
 
   /** Returns whether to store this many creates without search terms. The caller then passes them to {@link add}. */
   shouldDefer(creates: number): boolean {
-    return creates >= BURST && this.due.length + creates <= MAX_DUE;
+    const texts = this.due.reduce((sum, { name, description }) => sum + name.length + description.length, 0);
+    return creates >= BURST && texts + this.due.length * BYTES_PER_ITEM <= MAX_DUE_BYTES;
   }
 
   /** Pauses indexing until shortly after these creates have ended. */
@@ -41,10 +43,10 @@ export class SearchIndexer {
     });
   }
 
-  /** Schedules items that are stored without search terms. */
-  add(ids: readonly string[]): void {
-    const since = performance.now();
-    this.due.push(...ids.map((id) => ({ id, since })));
+  /** Schedules items that are stored without search terms. Keeps only their texts, because the rest may be large. */
+  add(items: readonly NewlyStored[]): void {
+    for (const { id, name, description, brandTitle } of items)
+      this.due.push({ id, name, description, brandTitle, since: performance.now() });
     // Two batches at a time, because MongoDB uses one core for each.
     this.running ??= Promise.all([this.run(), this.run()]).finally(() => (this.running = undefined));
   }
@@ -61,7 +63,7 @@ export class SearchIndexer {
       while (!this.mayIndex(performance.now())) await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
       // The other loop pauses as well.
       this.indexedAt = performance.now();
-      const batch = this.due.splice(0, BATCH).map(({ id }) => id);
+      const batch = this.due.splice(0, BATCH);
       // Failures are left to maintenance.
       if (batch.length > 0) await this.search.runFor(batch).catch(() => undefined);
       this.indexedAt = performance.now();
