@@ -173,6 +173,26 @@ describe('every list of 20,000 items', () => {
       expect(problems).toEqual([]);
     },
   );
+
+  it.each([2, 20, DEEP_PAGE])('reads hardly any whole items that come before page %i of favourites', async (page) => {
+    const userId = `page ${String(page)}`;
+    const favourites = stored.slice(-3000);
+    await addFavourites(service.database, userId, favourites);
+    const visible = favourites.reverse().filter(({ isVisible }) => isVisible);
+    await newQueries();
+    const response = await service.api.getAll({ userId, pageSize: PAGE_SIZE, page });
+    const queries = await newQueries();
+    const skipped = (page - 1) * PAGE_SIZE;
+    const expected = visible.slice(skipped, skipped + PAGE_SIZE);
+    expect(response.map(({ publicId }) => publicId)).toEqual(expected.map(({ publicId }) => publicId));
+    const ofWholeItems = queries.filter(
+      ({ command: { find, projection = {} } }) => find === 'items' && Object.keys(projection).length > 1,
+    );
+    const whole = ofWholeItems.reduce((sum, { nreturned }) => sum + nreturned, 0);
+    // Until they are read, nobody knows how many of the items before the page are hidden: 4 % of these.
+    expect(whole).toBeGreaterThan(PAGE_SIZE);
+    expect(whole).toBeLessThanOrEqual(PAGE_SIZE + 1 + 0.05 * skipped + 10);
+  });
 });
 
 /** Favourites are read by their keys only, then items by their ids: as many as the page holds, or all if few match. */

@@ -2,7 +2,7 @@ import type { Database } from '@app/database';
 
 /** MongoDB's profile of a query that it has run. */
 export interface ProfiledQuery {
-  command: { find?: string; aggregate?: string; skip?: number };
+  command: { find?: string; aggregate?: string; skip?: number; projection?: object };
   planSummary: string;
   keysExamined: number;
   docsExamined: number;

@@ -43,15 +43,19 @@ export class FavouritesReader {
     let after = 'after' in range ? range.after : undefined;
     let room = MAX_FAVOURITES - (after === undefined ? 0 : await this.countUpTo(userId, after, deadline));
     const found = new Map<string, Favourite>();
-    for (let size = skip + limit + 1; room > 0 && found.size <= skip + limit; size = CHUNK) {
-      const count = Math.min(size, CHUNK, room);
+    let read = 0;
+    while (room > 0 && found.size <= skip + limit) {
+      // The page cannot begin before this many positions: only the ids of their items are needed, to count them.
+      const isBeforePage = read < skip;
+      const missing = skip + limit + 1 - found.size;
+      const likely = Math.ceil((missing * (read + 1)) / (found.size + 1));
+      const count = Math.min(isBeforePage ? skip - read : likely, CHUNK, room);
       const positions = await this.findPositions(userId, after, count, deadline);
-      // Items before the page are only counted.
-      const options = found.size + count <= skip ? RAW_IDS : RAW_ITEMS;
       // A favourite whose position changes during the read may be read twice.
-      for (const favourite of await this.findItems(positions, filter, options, deadline))
+      for (const favourite of await this.findItems(positions, filter, isBeforePage ? RAW_IDS : RAW_ITEMS, deadline))
         found.set(idOf(favourite.item), favourite);
       after = positions.at(-1);
+      read += count;
       room = positions.length < count ? 0 : room - count;
     }
     const page = [...found.values()].slice(skip, skip + limit);
