@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ItemRecord } from '@app/database';
 import { addFavourites, inListOrder, isListed, record } from './support/items.js';
 import { profile, type ProfiledQuery } from './support/profile.js';
@@ -6,6 +7,8 @@ import { startApi, startService, type Service } from './support/service.js';
 const ITEMS = 20_000;
 const PAGE_SIZE = 20;
 const DEEP_PAGE = 76;
+/** Starts at a cached position. */
+const VERY_DEEP_PAGE = 700;
 
 const STATUSES = [undefined, 'available', 'cancelled'] as const;
 const CATEGORIES = [undefined, 1, 2, 99];
@@ -90,7 +93,7 @@ describe('every list of 20,000 items', () => {
     ].map((problem) => `${JSON.stringify({ ...inputOf(filter), ...window })}: ${problem}`);
   };
 
-  it.each([1, DEEP_PAGE])(
+  it.each([1, DEEP_PAGE, VERY_DEEP_PAGE])(
     'reads page %i from an index, at a cost proportional to what it returns and skips',
     async (page) => {
       const problems: string[] = [];
@@ -101,6 +104,37 @@ describe('every list of 20,000 items', () => {
       expect(problems).toEqual([]);
     },
   );
+
+  it('counts the items before a very deep page once in 5 s', async () => {
+    const page = VERY_DEEP_PAGE + 50;
+    const publicIds = async (): Promise<number[]> =>
+      (await service.api.getAll({ pageSize: PAGE_SIZE, page })).map(({ publicId }) => publicId);
+    const expected = (skip: number): number[] =>
+      catalogue.slice(skip, skip + PAGE_SIZE).map(({ publicId }) => publicId);
+    const skipped = (page - 1) * PAGE_SIZE;
+    const { items } = service.database.models;
+    const first = { _id: catalogue[0]?._id };
+    expect(await publicIds()).toEqual(expected(skipped));
+    await items.updateOne(first, { isVisible: false });
+    await newQueries();
+    expect(await publicIds()).toEqual(expected(skipped));
+    const [query, ...others] = await newQueries();
+    expect(others).toEqual([]);
+    expect(query?.keysExamined).toBeLessThan(1100);
+    await delay(5000);
+    const later = await publicIds();
+    await items.updateOne(first, { isVisible: true });
+    expect(later).toEqual(expected(skipped + 1));
+  });
+
+  it('remembers for 5 s that a very deep page is beyond the end', async () => {
+    const read = (): Promise<unknown> => service.api.getAll({ pageSize: PAGE_SIZE, page: 5000 });
+    await newQueries();
+    expect(await read()).toEqual([]);
+    expect(await newQueries()).toHaveLength(1);
+    expect(await read()).toEqual([]);
+    expect(await newQueries()).toEqual([]);
+  });
 
   it.each([0, 30, 2000])(
     'reads what comes after item %i of a list from an index, at the cost of a first page',

@@ -35,6 +35,14 @@ const MANY_TO_SKIP = 500;
 const MAX_COUNTED = 10_000;
 /** Cached values may be out of date: they decide only which index a list is read from, never what it contains. */
 const CACHE_OPTIONS = { forMs: 60_000, count: 10_000 };
+/** From this many items on, pages by number start at a cached position. MongoDB takes 12 ms of CPU to skip 50,000. */
+const SEEK_FROM = 5000;
+/** The positions after each multiple of this many items are cached. */
+const STEP = 1000;
+const STEPS_CACHE_OPTIONS = { forMs: 5000, count: 10_000 };
+
+/** Instead of a position: the list is shorter. */
+const END = Symbol('end');
 
 /** Returns whether a part of a list may be expensive: few items may meet several conditions, or many are skipped. */
 export function isExpensive(filter: ItemFilter, range: PageRange<ListPosition>): boolean {
@@ -45,6 +53,7 @@ export function isExpensive(filter: ItemFilter, range: PageRange<ListPosition>):
 export class ListReader {
   private readonly counts = new TtlCache<string, number>(CACHE_OPTIONS);
   private readonly positions = new TtlCache<string, OptionalPosition>(CACHE_OPTIONS);
+  private readonly steps = new TtlCache<string, ListPosition | typeof END>(STEPS_CACHE_OPTIONS);
 
   constructor(private readonly database: Database) {}
 
@@ -52,7 +61,10 @@ export class ListReader {
   async findPage(filter: ItemFilter, range: PageRange<ListPosition>, deadline: number): Promise<Page<ListPosition>> {
     const list = await this.shortest(indexedLists(filter), deadline);
     const { limit } = range;
-    const [after, skip] = 'after' in range ? [range.after, 0] : [undefined, range.skip];
+    const start =
+      'after' in range ? { after: range.after, skip: 0 } : await this.seek(list, filter, range.skip, deadline);
+    if (start === END) return { items: [], last: undefined };
+    const { after, skip } = start;
     const query = listFilter(list, filter, after);
     const read = (count: number): Promise<RawItem[]> =>
       this.find(list.hint, query, { ...RAW_ITEMS, skip, limit: count }, deadline);
@@ -60,6 +72,28 @@ export class ListReader {
     const found = await read(limit + 1);
     const items = found.slice(0, limit);
     return { items, last: found.length > limit ? await endOf(items, read) : undefined };
+  }
+
+  /** Returns from where to read a page by number. Deep pages start at a position that was counted up to 5 s ago. */
+  private async seek(
+    list: IndexedList,
+    filter: ItemFilter,
+    skip: number,
+    deadline: number,
+  ): Promise<{ after?: ListPosition; skip: number } | typeof END> {
+    if (skip < SEEK_FROM) return { skip };
+    const count = skip - (skip % STEP);
+    const query = listFilter(list, filter);
+    const key = `${JSON.stringify(query)} ${String(count)}`;
+    let after = this.steps.get(key);
+    if (after === undefined) {
+      const options = { projection: POSITION_FIELDS, skip: count - 1, limit: 1 };
+      const [last] = await this.find<mongo.Document>(list.hint, query, options, deadline);
+      after = last === undefined ? END : toPosition(last);
+      if (after !== undefined) this.steps.set(key, after);
+    }
+    if (after === END) return END;
+    return after === undefined ? { skip } : { after, skip: skip - count };
   }
 
   /** Returns the list with the fewest items or, if several are too long to count, the sparsest of them. */
