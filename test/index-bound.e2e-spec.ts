@@ -113,7 +113,7 @@ describe('every list of 20,000 items', () => {
       catalogue.slice(skip, skip + PAGE_SIZE).map(({ publicId }) => publicId);
     const skipped = (page - 1) * PAGE_SIZE;
     const { items } = service.database.models;
-    const first = { _id: catalogue[0]?._id };
+    const first = { _id: { $in: catalogue.slice(0, 1).map(({ _id }) => _id) } };
     expect(await publicIds()).toEqual(expected(skipped));
     await items.updateOne(first, { isVisible: false });
     await newQueries();
