@@ -10,12 +10,23 @@ export function createLogger(name: string, level: string): Logger {
   return process.stdout.isTTY ? pino(options, PinoPretty({ colorize: true, ignore: 'pid' })) : pino(options);
 }
 
-/** Sends Nest's own log lines, such as a missing provider at startup, to the logger of the process. */
+/** The contexts in which Nest itself logs modules, routes and its start. */
+const NEST_CONTEXTS = new Set<unknown>([
+  ...['NestFactory', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer'],
+  ...['NestApplication', 'NestApplicationContext'],
+]);
+
+/**
+ * Sends the lines of Nest's `Logger` to the logger of the process, `log` as `info`. Nest's own lines about what it starts
+ * are `debug`.
+ */
 export function nestLogger(logger: Logger): LoggerService {
   const line =
-    (level: 'debug' | 'warn' | 'error') =>
+    (level: 'debug' | 'info' | 'warn' | 'error') =>
     (message: unknown, ...rest: unknown[]): void => {
-      logger[level]({ context: rest.at(-1) }, String(message));
+      const context = rest.at(-1);
+      const isStartup = level === 'info' && NEST_CONTEXTS.has(context);
+      logger[isStartup ? 'debug' : level]({ context }, String(message));
     };
-  return { log: line('debug'), debug: line('debug'), verbose: line('debug'), warn: line('warn'), error: line('error') };
+  return { log: line('info'), debug: line('debug'), verbose: line('debug'), warn: line('warn'), error: line('error') };
 }
