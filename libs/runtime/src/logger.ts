@@ -10,15 +10,19 @@ export function createLogger(name: string, level: string): Logger {
   return process.stdout.isTTY ? pino(options, PinoPretty({ colorize: true, ignore: 'pid' })) : pino(options);
 }
 
-/** The contexts in which Nest itself logs modules, routes and its start. */
+/** The contexts of Nest's own startup lines. */
 const NEST_CONTEXTS = new Set<unknown>([
-  ...['NestFactory', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer'],
-  ...['NestApplication', 'NestApplicationContext'],
+  'NestFactory',
+  'InstanceLoader',
+  'RoutesResolver',
+  'RouterExplorer',
+  'NestApplication',
+  'NestApplicationContext',
 ]);
 
 /**
- * Sends the lines of Nest's `Logger` to the logger of the process, `log` as `info`. Nest's own lines about what it starts
- * are `debug`.
+ * Sends the lines of Nest's `Logger` to the logger of the process. `log` becomes `info`, and Nest's own startup lines
+ * become `debug`.
  */
 export function nestLogger(logger: Logger): LoggerService {
   const line =

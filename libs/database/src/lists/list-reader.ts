@@ -35,13 +35,13 @@ const MANY_TO_SKIP = 500;
 const MAX_COUNTED = 10_000;
 /** Cached values may be out of date: they decide only which index a list is read from, never what it contains. */
 const CACHE_OPTIONS = { forMs: 60_000, count: 10_000 };
-/** From this many items on, pages by number start at a cached position. MongoDB takes 12 ms of CPU to skip 50,000. */
+/** From this many items on, pages by number start at a cached position: MongoDB reads the key of each skipped item. */
 const SEEK_FROM = 5000;
 /** The positions after each multiple of this many items are cached. */
 const STEP = 1000;
 const STEPS_CACHE_OPTIONS = { forMs: 5000, count: 10_000 };
 
-/** Instead of a position: the list is shorter. */
+/** In place of a position: the list ends before it. */
 const END = Symbol('end');
 
 /** Returns whether a part of a list may be expensive: few items may meet several conditions, or many are skipped. */
@@ -74,7 +74,10 @@ export class ListReader {
     return { items, last: found.length > limit ? await endOf(items, read) : undefined };
   }
 
-  /** Returns from where to read a page by number. Deep pages start at a position that was counted up to 5 s ago. */
+  /**
+   * Returns the position after which to read a page by number, and how many items to skip from there. The position may
+   * have been counted up to 5 s ago.
+   */
   private async seek(
     list: IndexedList,
     filter: ItemFilter,
