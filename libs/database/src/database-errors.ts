@@ -14,6 +14,7 @@ const UNAVAILABLE_CODES = new Set([
 /** Errors of Node's sockets, which the driver passes on as they are if a server closes a connection at that moment. */
 const SOCKET_CODES = new Set(['EPIPE', 'ECONNRESET']);
 
+const MAX_TIME_EXPIRED = 50;
 const BAD_VALUE = 2;
 const UNAUTHORIZED = 13;
 
@@ -32,6 +33,12 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof mongo.MongoError) return !(error instanceof mongo.MongoInvalidArgumentError);
   if (error instanceof MongooseError) return error.name === 'MongooseError';
   return error instanceof Error && 'code' in error && SOCKET_CODES.has(String(error.code));
+}
+
+/** Returns whether another attempt to read may succeed: the connection broke, or the server is not primary anymore. */
+export function isReadRetryable(error: unknown): boolean {
+  if (error instanceof mongo.MongoServerError) return isDatabaseUnavailable(error) && error.code !== MAX_TIME_EXPIRED;
+  return error instanceof mongo.MongoNetworkError;
 }
 
 /** Returns whether a query was rejected because the index in its hint does not exist. */

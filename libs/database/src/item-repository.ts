@@ -11,7 +11,7 @@ import { isExpensive, ListReader, type Page, type PageRange } from './lists/list
 import { mongoId } from './mongo-id.js';
 import { idOf, type RawItem } from './serialization/item-json.js';
 import { MalformedItem, readItem } from './serialization/plain-item.js';
-import { RAW_ITEMS } from './serialization/projection.js';
+import { ITEMS } from './serialization/projection.js';
 
 /** Which part of a list is requested: after a number of items, or after a cursor or the id of an item. */
 export type PageRequest = { limit: number } & ({ skip: number } | { after: string });
@@ -159,11 +159,8 @@ export class ItemRepository {
   }
 
   private async findByIds(ids: readonly string[], deadline: number): Promise<Map<string, RawItem>> {
-    const { collection } = this.database.models.items;
-    const query = { _id: { $in: ids.map(mongoId) } };
-    const items = await this.database.readAll(deadline, (limits) =>
-      collection.find<RawItem>(query, { ...RAW_ITEMS, ...limits }),
-    );
+    const filter = { _id: { $in: ids.map(mongoId) } };
+    const items = await this.database.findItems({ filter, ...ITEMS }, deadline);
     return new Map(items.map((item) => [idOf(item), item]));
   }
 }

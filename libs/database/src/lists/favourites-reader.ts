@@ -4,7 +4,7 @@ import { idOf, type RawItem } from '../serialization/item-json.js';
 import type { FavouritePosition } from './list-cursor.js';
 import { conditionsOf, type ItemFilter } from './list-query.js';
 import type { Page, PageRange } from './list-reader.js';
-import { RAW_ITEMS } from '../serialization/projection.js';
+import { ITEMS } from '../serialization/projection.js';
 
 /** Only this many of a user's newest favourites count, including those of hidden and deleted items. */
 const MAX_FAVOURITES = 5000;
@@ -13,7 +13,7 @@ const CHUNK = 500;
 
 const ORDER = { createdAt: -1, itemId: -1 } as const;
 const POSITIONS = { projection: { _id: 0, itemId: 1, createdAt: 1 }, sort: ORDER } as const;
-const RAW_IDS = { projection: { _id: 1 }, raw: true } as const;
+const IDS = { projection: { _id: 1 } } as const;
 
 /**
  * Matches favourites that have a position. Another service may write one without a date or an ObjectId. Uses ranges,
@@ -52,7 +52,7 @@ export class FavouritesReader {
       const count = Math.min(isBeforePage ? skip - read : likely, CHUNK, room);
       const positions = await this.findPositions(userId, after, count, deadline);
       // A favourite whose position changes during the read may be read twice.
-      for (const favourite of await this.findItems(positions, filter, isBeforePage ? RAW_IDS : RAW_ITEMS, deadline))
+      for (const favourite of await this.findItems(positions, filter, isBeforePage ? IDS : ITEMS, deadline))
         found.set(idOf(favourite.item), favourite);
       after = positions.at(-1);
       read += count;
@@ -112,15 +112,12 @@ export class FavouritesReader {
   private async findItems(
     positions: readonly FavouritePosition[],
     filter: ItemFilter,
-    options: mongo.FindOptions,
+    fields: typeof IDS | typeof ITEMS,
     deadline: number,
   ): Promise<Favourite[]> {
     if (positions.length === 0) return [];
-    const { collection } = this.database.models.items;
-    const query = { ...conditionsOf(filter), _id: { $in: positions.map(({ itemId }) => itemId) } };
-    const found = await this.database.readAll(deadline, (limits) =>
-      collection.find<RawItem>(query, { ...options, hint: { _id: 1 }, batchSize: positions.length + 1, ...limits }),
-    );
+    const favourites = { ...conditionsOf(filter), _id: { $in: positions.map(({ itemId }) => itemId) } };
+    const found = await this.database.findItems({ filter: favourites, ...fields, hint: { _id: 1 } }, deadline);
     const byId = new Map(found.map((item) => [idOf(item), item]));
     return positions.flatMap((position) => {
       const item = byId.get(position.itemId.toHexString());

@@ -1,6 +1,6 @@
 import { TtlCache } from '@app/runtime';
 import { mongo } from 'mongoose';
-import type { Database, QueryLimits } from '../database.js';
+import type { Database, ItemQuery } from '../database.js';
 import { isIndexMissing } from '../database-errors.js';
 import { lastInOrder, type OptionalPosition } from './last-in-order.js';
 import type { RawItem } from '../serialization/item-json.js';
@@ -16,7 +16,7 @@ import {
 } from './list-query.js';
 import { LIST_ORDER } from '../models.js';
 import { toNumber } from '../serialization/plain-item.js';
-import { RAW_ITEMS } from '../serialization/projection.js';
+import { ITEMS } from '../serialization/projection.js';
 
 /** Which part of a list is requested: after a number of items, or after a position. */
 export type PageRange<Position> = { limit: number } & ({ skip: number } | { after: Position });
@@ -67,7 +67,7 @@ export class ListReader {
     const { after, skip } = start;
     const query = listFilter(list, filter, after);
     const read = (count: number): Promise<RawItem[]> =>
-      this.find(list.hint, query, { ...RAW_ITEMS, skip, limit: count }, deadline);
+      this.find(list, { filter: query, ...ITEMS, skip, limit: count }, deadline);
     // Reads one more item to find out whether any follow.
     const found = await read(limit + 1);
     const items = found.slice(0, limit);
@@ -90,9 +90,8 @@ export class ListReader {
     const key = `${JSON.stringify(query)} ${String(count)}`;
     let after = this.steps.get(key);
     if (after === undefined) {
-      const options = { projection: POSITION_FIELDS, skip: count - 1, limit: 1 };
-      const [last] = await this.find<mongo.Document>(list.hint, query, options, deadline);
-      after = last === undefined ? END : toPosition(last);
+      const last = await this.itemAt(list, query, count - 1, deadline);
+      after = last === undefined ? END : positionOf(last);
       if (after !== undefined) this.steps.set(key, after);
     }
     if (after === END) return END;
@@ -117,10 +116,10 @@ export class ListReader {
     if (remembered !== undefined) return remembered;
     const { collection } = this.database.models.items;
     const stages = [{ $match: listFilter(list, {}) }, { $limit: MAX_COUNTED }, { $count: 'count' }];
-    const [found] = await this.hinted(
-      list.hint,
-      (options) => collection.aggregate<{ count: number }>(stages, options),
-      deadline,
+    const [found] = await this.hinted(list, (hint) =>
+      this.database.readAll(deadline, (limits) =>
+        collection.aggregate<{ count: number }>(stages, { ...hint, ...limits }),
+      ),
     );
     const count = found?.count ?? 0;
     this.counts.set(nameOf(list), count);
@@ -131,39 +130,38 @@ export class ListReader {
   private async lastCounted(list: IndexedList, deadline: number): Promise<OptionalPosition> {
     const remembered = this.positions.get(nameOf(list));
     if (remembered !== undefined) return remembered;
-    const options = { projection: POSITION_FIELDS, skip: MAX_COUNTED - 1, limit: 1 };
-    const [position] = await this.find<ListPosition>(list.hint, listFilter(list, {}), options, deadline);
+    const last = await this.itemAt(list, listFilter(list, {}), MAX_COUNTED - 1, deadline);
+    const position = last && positionOf(last);
     if (position !== undefined) this.positions.set(nameOf(list), position);
     return position;
   }
 
-  /** Finds documents in list order. */
-  private async find<Found = RawItem>(
-    hint: IndexedList['hint'],
+  /** Returns the item at an index of the list, with the fields of its position only, which are read from keys alone. */
+  private async itemAt(
+    list: IndexedList,
     filter: Filter,
-    options: mongo.FindOptions & { limit: number },
+    index: number,
     deadline: number,
-  ): Promise<Found[]> {
-    const { collection } = this.database.models.items;
-    const inOneBatch = { ...options, sort: LIST_ORDER, batchSize: options.limit };
-    return this.hinted<Found>(
-      hint,
-      (more) => collection.find<Found & mongo.Document>(filter, { ...inOneBatch, ...more }),
-      deadline,
-    );
+  ): Promise<RawItem | undefined> {
+    const [item] = await this.find(list, { filter, projection: POSITION_FIELDS, skip: index, limit: 1 }, deadline);
+    return item;
   }
 
-  /** Reads from this index or, while it is missing, lets MongoDB choose. */
+  /** Finds items in list order. */
+  private find(list: IndexedList, query: ItemQuery, deadline: number): Promise<RawItem[]> {
+    return this.hinted(list, (hint) => this.database.findItems({ ...query, sort: LIST_ORDER, ...hint }, deadline));
+  }
+
+  /** Reads from the index of the list or, while it is missing, lets MongoDB choose. */
   private async hinted<Found>(
-    hint: IndexedList['hint'],
-    query: (options: QueryLimits & { hint?: IndexedList['hint'] }) => mongo.AbstractCursor<Found>,
-    deadline: number,
+    { hint }: IndexedList,
+    read: (options: { hint?: IndexedList['hint'] }) => Promise<Found[]>,
   ): Promise<Found[]> {
     try {
-      return await this.database.readAll(deadline, (limits) => query({ hint, ...limits }));
+      return await read({ hint });
     } catch (error) {
       if (!isIndexMissing(error)) throw error;
-      return this.database.readAll(deadline, (limits) => query(limits));
+      return read({});
     }
   }
 }
@@ -184,11 +182,12 @@ async function endOf(
 }
 
 function positionsOf(items: readonly RawItem[]): ListPosition[] {
-  return items.flatMap((item) => toPosition(mongo.BSON.deserialize(item)) ?? []);
+  return items.flatMap((item) => positionOf(item) ?? []);
 }
 
-/** Returns the position of a document, or undefined if another service has written values that do not form one. */
-function toPosition({ isBoosted, createdAt, ...numbers }: mongo.Document): ListPosition | undefined {
+/** Returns the position of an item, or undefined if another service has written values that do not form one. */
+function positionOf(item: RawItem): ListPosition | undefined {
+  const { isBoosted, createdAt, ...numbers } = mongo.BSON.deserialize(item);
   const [boostScore, publicId] = [numbers['boostScore'], numbers['publicId']].map(toNumber);
   const isPlaced = typeof isBoosted === 'boolean' && createdAt instanceof Date && !Number.isNaN(createdAt.getTime());
   return isPlaced && boostScore !== undefined && publicId !== undefined

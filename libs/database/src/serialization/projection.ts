@@ -9,5 +9,3 @@ const PROJECTION = Object.fromEntries(ITEM_FIELDS.map((field) => [storedName(fie
 
 /** Selects the fields that the API returns. */
 export const ITEMS = { projection: PROJECTION } as const;
-/** Selects the same fields, as BSON instead of objects. */
-export const RAW_ITEMS = { ...ITEMS, raw: true } as const;

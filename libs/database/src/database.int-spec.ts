@@ -1,0 +1,95 @@
+import {
+  createMongodb,
+  removeDatabaseServers,
+  startMongodb,
+  type DatabaseServer,
+} from '../../../test/support/database-servers.js';
+import { record, store } from '../../../test/support/items.js';
+import { freshEnvironment, openDatabase } from '../../../test/support/service.js';
+import type { Database } from './database.js';
+import type { ItemRecord } from './item-record.js';
+import { idOf } from './serialization/item-json.js';
+import { ITEMS } from './serialization/projection.js';
+
+const [NETWORK_TIMEOUT, NOT_PRIMARY, TIME_LIMIT, UNKNOWN_OPERATOR] = [89, 10107, 50, 2];
+
+interface ServerStatus {
+  metrics: { cursor: { open: { total: number } }; commands: { find: { total: number } } };
+}
+
+describe('Database.findItems', () => {
+  let mongod: DatabaseServer;
+  let database: Database;
+  beforeAll(async () => {
+    mongod = await createMongodb('--setParameter', 'enableTestCommands=1');
+    await startMongodb(mongod);
+    database = await openDatabase({ ...freshEnvironment(), MONGODB_URI: mongod.url });
+  });
+  afterEach(async () => {
+    await failNextQuery('off');
+    await database.models.items.deleteMany({});
+  });
+  afterAll(async () => {
+    await database.close();
+    await removeDatabaseServers();
+  });
+
+  const admin = async (command: object): Promise<unknown> =>
+    database.connection.getClient().db('admin').command(command);
+  const serverStatus = async (): Promise<ServerStatus> => (await admin({ serverStatus: 1 })) as ServerStatus;
+  const queries = async (): Promise<number> => (await serverStatus()).metrics.commands.find.total;
+  const failNextQuery = async (failure: 'off' | { closeConnection: true } | { errorCode: number }): Promise<void> => {
+    const fail =
+      failure === 'off' ? { mode: 'off' } : { mode: { times: 1 }, data: { failCommands: ['find'], ...failure } };
+    await admin({ configureFailPoint: 'failCommand', ...fail });
+  };
+  const find = async (filter: object = {}): Promise<string[]> => {
+    const found = await database.findItems({ filter, ...ITEMS, sort: { publicId: 1 } }, performance.now() + 30_000);
+    return found.map((item) => idOf(item));
+  };
+  const idsOf = (items: readonly ItemRecord[]): string[] => items.map(({ _id }) => _id.toHexString());
+
+  it('finds more items than fit into one response of MongoDB, and leaves no cursor open', async () => {
+    const description = 'x'.repeat(7_000_000);
+    const items = [1, 2, 3].map((publicId) => record({ publicId, description }));
+    for (const item of items) await store(database, item);
+    expect(await find()).toEqual(idsOf(items));
+    expect((await serverStatus()).metrics.cursor.open.total).toBe(0);
+  });
+
+  it.each([
+    ['the connection broke', { closeConnection: true }],
+    ['the server was no longer primary', { errorCode: NOT_PRIMARY }],
+    ['the server could not reach another one in time', { errorCode: NETWORK_TIMEOUT }],
+  ] as const)('reads again if %s', async (_, failure) => {
+    const items = [1, 2].map((publicId) => record({ publicId }));
+    await store(database, ...items);
+    await failNextQuery(failure);
+    expect(await find()).toEqual(idsOf(items));
+  });
+
+  it('does not read again after the time limit', async () => {
+    await failNextQuery({ errorCode: TIME_LIMIT });
+    const before = await queries();
+    await expect(find()).rejects.toMatchObject({ code: TIME_LIMIT });
+    // MongoDB does not count a command that its fail point ends.
+    expect(await queries()).toBe(before);
+  });
+
+  it('does not read again if MongoDB rejects the query', async () => {
+    const before = await queries();
+    await expect(find({ $unknown: 1 })).rejects.toMatchObject({ code: UNKNOWN_OPERATOR });
+    expect(await queries()).toBe(before + 1);
+  });
+
+  it('uses the read concern of MONGODB_URI', async () => {
+    const uri = new URL(mongod.url);
+    uri.searchParams.set('readConcernLevel', 'majority');
+    const concerned = await openDatabase({ ...freshEnvironment(), MONGODB_URI: uri.href });
+    await concerned.connection.db?.command({ profile: 2 });
+    await concerned.findItems({ filter: {}, ...ITEMS }, performance.now() + 30_000);
+    const profiled = await concerned.connection.db?.collection('system.profile').find({ op: 'query' }).toArray();
+    await concerned.close();
+    expect(profiled).toMatchObject([{ command: { readConcern: { level: 'majority' } } }]);
+  });
+});
