@@ -34,7 +34,7 @@ runCommand(USAGE, async (print) => {
     print(`publicId sequence is at ${String(highest)} or above`);
     await new SecretRepository(database).findOrCreate('idempotency');
     const derived = await new SearchBackfill(new MaintenanceRepository(database)).run(new Date());
-    print(`search terms are up to date (${String(derived)} items were not)`);
+    print(`search terms are up to date (${String(derived)} items changed)`);
   });
 });
 

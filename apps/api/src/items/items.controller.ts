@@ -36,7 +36,7 @@ export class ItemsController {
     const created = await this.items.create(input, {
       requestId,
       arrivedAt,
-      key: idempotencyKeyOf(headers['idempotency-key']),
+      idempotencyKey: idempotencyKeyOf(headers['idempotency-key']),
       preferences: preferencesOf(headers['prefer']),
       // Nothing else closes a response before it is sent.
       disconnected: new Promise((resolve) => response.once('close', resolve)),

@@ -45,8 +45,7 @@ export interface CreateContext {
   requestId: string;
   /** In ms of `performance.now()`. The wait for the item begins here. */
   arrivedAt: number;
-  /** Idempotency-Key. */
-  key: string | undefined;
+  idempotencyKey: string | undefined;
   preferences: Preferences;
   /** Settles when the client has disconnected. */
   disconnected: Promise<void>;
@@ -124,7 +123,10 @@ export class ItemsService {
   }
 
   /** Creates an item through the queue. Returns the stored item, or the id of a queued one if that is enough. */
-  async create(input: CreateItemInput, { key, preferences, ...request }: CreateContext): Promise<CreateResult> {
+  async create(
+    input: CreateItemInput,
+    { idempotencyKey: key, preferences, ...request }: CreateContext,
+  ): Promise<CreateResult> {
     const { maxItemBytes } = this.config;
     const size = itemSize(input, maxItemBytes);
     if (size === undefined) throw new ApiError('PAYLOAD_TOO_LARGE', { message: itemTooLarge(maxItemBytes) });
