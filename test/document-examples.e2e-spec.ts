@@ -29,6 +29,10 @@ const ELSEWHERE = new Map([
     'Docker: npm run test:compose',
   ],
   ['npm run import -- items.ndjson                       # or items.csv, or - for stdin', 'import.e2e-spec.ts'],
+  [
+    'npm run --silent jobs -- list                # the newest 20, with the error of each; --page 2 for more',
+    'failed-jobs.e2e-spec.ts',
+  ],
   ['npm ci && npm run pack:client', 'client-package.e2e-spec.ts'],
   ['npm install /path/to/item-listing-client-0.1.0.tgz', 'client-package.e2e-spec.ts'],
   ["import { ItemListingClient } from 'item-listing-client';", 'client-package.e2e-spec.ts'],

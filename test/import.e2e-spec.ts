@@ -317,7 +317,7 @@ describe('import', () => {
     it('exits with 2 if MongoDB does not respond', async () => {
       const env = { MONGODB_URI: 'mongodb://127.0.0.1:9/none' };
       const { code, stderr } = await runToExit('import', env, ['-']);
-      expect([code, stderr]).toEqual([2, expect.stringContaining('MongoDB did not answer')]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('MongoDB did not respond')]);
     });
   });
 

@@ -6,7 +6,7 @@ import { eventually } from './support/eventually.js';
 import { uniqueWord, validInput } from './support/items.js';
 import { createRedis, startRedis, removeDatabaseServers, type DatabaseServer } from './support/database-servers.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
-import { openQueue, type OpenQueue } from './support/queue.js';
+import { createJob, openQueue, type OpenQueue } from './support/queue.js';
 import { freshEnvironment, openDatabase } from './support/service.js';
 
 /** Creates that wait for more than 500 ms are looked up every 250 ms, which makes up for a lost reply. */
@@ -338,18 +338,3 @@ describe('a job in the create queue', () => {
     await jobs.redis.call('ACL', 'SETUSER', 'default', 'resetchannels');
   }
 });
-
-/** Returns a job as the API adds it. */
-function createJob(changes: Partial<CreateJob> = {}): CreateJob {
-  const item = { ...(validInput({ name: uniqueWord() }) as unknown as CreateJob['item']), categoryId: 7 };
-  return {
-    version: 1,
-    id: newMongoId(),
-    requestHash: 'hash',
-    requestId: 'test',
-    replyTo: 'nobody',
-    sellerId: 'seller',
-    item,
-    ...changes,
-  };
-}

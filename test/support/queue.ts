@@ -1,5 +1,8 @@
-import { Queue } from 'bullmq';
+import type { CreateJob } from '@app/contracts';
+import { newMongoId } from '@app/database';
 import { connectRedis, CREATE_QUEUE, keyPrefix, type RedisConnection } from '@app/queue';
+import { Queue } from 'bullmq';
+import { uniqueWord, validInput } from './items.js';
 
 /** Direct access to the queue of creates, as an operator has it. */
 export interface OpenQueue {
@@ -18,4 +21,19 @@ export function openQueue({ REDIS_URL: url = '', QUEUE_PREFIX: prefix = '' }: No
     redis.disconnect();
   };
   return { queue, redis, close };
+}
+
+/** Returns a job as the API adds it. */
+export function createJob(changes: Partial<CreateJob> = {}): CreateJob {
+  const item = { ...(validInput({ name: uniqueWord() }) as unknown as CreateJob['item']), categoryId: 7 };
+  return {
+    version: 1,
+    id: newMongoId(),
+    requestHash: 'hash',
+    requestId: 'test',
+    replyTo: 'nobody',
+    sellerId: 'seller',
+    item,
+    ...changes,
+  };
 }

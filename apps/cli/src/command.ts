@@ -42,7 +42,7 @@ export async function withDatabase(
     const giveUp = setTimeout(() => void database.close(), ms);
     await database.connect(print);
     clearTimeout(giveUp);
-    if (!database.hasResponded) throw new CommandError(`MongoDB did not answer within ${String(ms / 1000)} s`);
+    if (!database.hasResponded) throw new CommandError(`MongoDB did not respond within ${String(ms / 1000)} s`);
     await use(database);
   } finally {
     await database.close();
@@ -62,7 +62,7 @@ export async function retryFor(ms: number, what: string, print: Print, attempt: 
       await attempt();
       return;
     } catch {
-      if (performance.now() > end) throw new CommandError(`${what} did not answer within ${String(ms / 1000)} s`);
+      if (performance.now() > end) throw new CommandError(`${what} did not respond within ${String(ms / 1000)} s`);
       report(`${what} is away, trying again`);
       await delay(RETRY_MS);
     }

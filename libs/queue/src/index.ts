@@ -1,5 +1,6 @@
 export type { BacklogLimits, BacklogState } from './backlog.js';
 export * from './create-queue.js';
+export * from './failed-jobs.js';
 export * from './job-worker.js';
 export * from './queue-settings.js';
 export * from './redis.js';

@@ -114,5 +114,5 @@ function reasonOf(error: Error): string {
   // A refused connection to a host name with several addresses has a code but no message.
   if (error.message === '' && 'code' in error) return String(error.code);
   const [isNoPrimary, lastError] = NO_PRIMARY.exec(error.message) ?? [];
-  return isNoPrimary === undefined ? error.message : (lastError ?? 'the Sentinels name no primary that answers');
+  return isNoPrimary === undefined ? error.message : (lastError ?? 'the Sentinels name no primary that responds');
 }

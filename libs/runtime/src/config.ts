@@ -132,6 +132,9 @@ export interface CliConfig {
   demoCatalogue: 'on' | 'off' | undefined;
 }
 
+/** The queue that the API and the workers use. */
+export type QueueConfig = Pick<CommonConfig, 'redisUrl' | 'queuePrefix'>;
+
 /** Reads the settings of the API process. @throws ConfigError */
 export function loadApiConfig(env = process.env): ApiConfig {
   return {
@@ -167,12 +170,16 @@ export function loadCliConfig(env = process.env): CliConfig {
   };
 }
 
+/** Reads the settings of commands that need Redis only. @throws ConfigError */
+export function loadQueueConfig(env = process.env): QueueConfig {
+  return { redisUrl: read(env, 'REDIS_URL'), queuePrefix: read(env, 'QUEUE_PREFIX') };
+}
+
 function common(env: NodeJS.ProcessEnv): Omit<CommonConfig, 'port'> {
   return {
+    ...loadQueueConfig(env),
     mongodbUri: read(env, 'MONGODB_URI'),
-    redisUrl: read(env, 'REDIS_URL'),
     host: read(env, 'HOST'),
-    queuePrefix: read(env, 'QUEUE_PREFIX'),
     logLevel: read(env, 'LOG_LEVEL'),
   };
 }

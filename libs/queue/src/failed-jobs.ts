@@ -1,0 +1,104 @@
+import { Queue } from 'bullmq';
+import { ReplyError } from 'ioredis';
+import { CREATE_QUEUE, keyPrefix } from './queue-settings.js';
+import type { RedisConnection } from './redis.js';
+
+/** A job that a worker has given up. */
+export interface FailedJob {
+  id: string;
+  failedAt: Date;
+  /** How often it was tried. Undefined if the job cannot be read. */
+  attempts: number | undefined;
+  /** The message of the last error. */
+  reason: string;
+  /** The stacks of the last errors. */
+  stacks: string[];
+  /** As it was queued, including the item. Undefined if the job cannot be read. */
+  data: unknown;
+}
+
+/** The outcome of an operation on a job. Unless it is `done`, nothing has changed. */
+export type ChangeOutcome = 'done' | 'not failed' | 'unreadable';
+
+/** Finds, retries and discards the failed jobs of the create queue. Methods throw if Redis does not reply. */
+export class FailedJobs {
+  private readonly queue: Queue;
+
+  constructor(
+    private readonly redis: RedisConnection,
+    queuePrefix: string,
+  ) {
+    this.queue = new Queue(CREATE_QUEUE, { connection: redis, prefix: keyPrefix(queuePrefix), skipVersionCheck: true });
+    // Calls report their own errors. Without a listener, the process would crash.
+    this.queue.on('error', () => undefined);
+  }
+
+  /** Returns the ids of all failed jobs, beginning with the one that failed last. */
+  async findIds(): Promise<string[]> {
+    return this.queue.getRanges(['failed'], 0, -1);
+  }
+
+  /** Returns a job, or undefined if it has not failed. */
+  async findById(id: string): Promise<FailedJob | undefined> {
+    const failedAt = await this.redis.zscore(this.queue.toKey('failed'), id);
+    if (failedAt === null) return undefined;
+    const job = await readable(this.queue.getJob(id));
+    return {
+      id,
+      failedAt: new Date(Number(failedAt)),
+      attempts: job?.attemptsMade,
+      reason: job?.failedReason ?? UNREADABLE,
+      stacks: job?.stacktrace ?? [],
+      data: job?.data as unknown,
+    };
+  }
+
+  /** Queues a job again, with its full number of attempts. */
+  async retry(id: string): Promise<ChangeOutcome> {
+    if (!(await this.hasFailed(id))) return 'not failed';
+    const job = await readable(this.queue.getJob(id));
+    if (job === undefined) return (await this.hasFailed(id)) ? 'unreadable' : 'not failed';
+    try {
+      await job.retry('failed', { resetAttemptsMade: true });
+      return 'done';
+    } catch (error) {
+      if (await this.hasFailed(id)) throw error;
+      return 'not failed';
+    }
+  }
+
+  /** Removes a job, readable or not. */
+  async discard(id: string): Promise<ChangeOutcome> {
+    const removed = await this.redis.eval(DISCARD, 2, this.queue.toKey('failed'), this.queue.toKey(id), id);
+    return removed === 1 ? 'done' : 'not failed';
+  }
+
+  async close(): Promise<void> {
+    await this.queue.close();
+    this.redis.disconnect();
+  }
+
+  private async hasFailed(id: string): Promise<boolean> {
+    return (await this.redis.zscore(this.queue.toKey('failed'), id)) !== null;
+  }
+}
+
+/** Unlike `Job.remove()`, never removes a job that another process has retried in the meantime. */
+const DISCARD = `
+if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then return 0 end
+redis.call('DEL', KEYS[2], KEYS[2] .. ':logs')
+return 1
+`;
+
+const UNREADABLE = 'The job cannot be read: it is missing, or another program has written it';
+
+/** Returns undefined if the job has parts that are not JSON, or its key is not a hash. */
+async function readable<Job>(reading: Promise<Job | undefined>): Promise<Job | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    if (error instanceof ReplyError && String(error).includes('WRONGTYPE')) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,154 @@
+import { mongoId, newMongoId } from '@app/database';
+import { CREATE_JOB_OPTIONS } from '@app/queue';
+import { runToExit, type CommandExit } from './support/command.js';
+import { createRedis } from './support/database-servers.js';
+import { eventually } from './support/eventually.js';
+import { record, store } from './support/items.js';
+import { createJob, openQueue, type OpenQueue } from './support/queue.js';
+import { startService, type Service } from './support/service.js';
+
+/** Refused by a rule of the database until a test lifts it. */
+const REFUSED = 'Refused';
+
+describe('the command jobs', () => {
+  let service: Service;
+  let jobs: OpenQueue;
+  beforeAll(async () => {
+    service = await startService();
+    jobs = openQueue(service.env);
+  });
+  beforeEach(() => refuse({ name: { $ne: REFUSED } }));
+  afterEach(async () => {
+    await jobs.queue.obliterate({ force: true });
+    await service.database.models.items.deleteMany({ name: REFUSED });
+  });
+  afterAll(async () => {
+    await jobs.close();
+    await service.stop();
+  });
+
+  const refuse = (validator: object): Promise<unknown> =>
+    Promise.resolve(service.database.connection.db?.command({ collMod: 'items', validator }));
+  const run = (...args: string[]): Promise<CommandExit> => runToExit('jobs', service.env, args);
+  const json = async (...args: string[]): Promise<unknown> => JSON.parse((await run(...args, '--json')).stdout);
+  const addFailing = async (...added: { id: string }[]): Promise<void> => {
+    for (const job of added) await jobs.queue.add('create', job, { ...CREATE_JOB_OPTIONS, attempts: 1, jobId: job.id });
+    await eventually(async () => {
+      expect(await jobs.queue.getFailedCount()).toBe(added.length);
+    });
+  };
+  /** Adds a job whose item the database refuses, and returns its id. */
+  const addRefused = async (): Promise<string> => {
+    const job = createJob();
+    job.item.name = REFUSED;
+    await addFailing(job);
+    return job.id;
+  };
+  /** Adds jobs that no worker can process, and returns their ids. */
+  const addInvalid = async (count: number): Promise<string[]> => {
+    const added = Array.from({ length: count }, () => ({ id: newMongoId() }));
+    await addFailing(...added);
+    return added.map(({ id }) => id);
+  };
+
+  it('lists failed jobs, and shows one with its errors and its item', async () => {
+    const id = await addRefused();
+    const { stdout, code } = await run('list');
+    expect(stdout).toMatch(
+      new RegExp(`^${id}  \\d{4}-\\d\\d-\\d\\dT\\S+Z  after 1 attempt: Document failed validation\n1 failed job\n$`),
+    );
+    expect(code).toBe(0);
+    const summary = { id, attempts: 1, reason: 'Document failed validation', failedAt: expect.any(String) as string };
+    expect(await json('list')).toEqual({ total: 1, page: 1, pages: 1, jobs: [summary] });
+    const shown = await run('show', id);
+    expect(shown.stdout).toContain('Error: Document failed validation');
+    expect(shown.stdout).toContain(`"name": "${REFUSED}"`);
+    expect(await json('show', id)).toMatchObject({ ...summary, data: { id, item: { name: REFUSED } } });
+  });
+
+  it('lists many failed jobs on pages', async () => {
+    const ids = await addInvalid(45);
+    const pages = (await Promise.all([1, 2, 3, 4].map((page) => json('list', '--page', String(page))))) as {
+      jobs: { id: string }[];
+    }[];
+    expect(pages.map(({ jobs: { length } }) => length)).toEqual([20, 20, 5, 0]);
+    expect(pages.flatMap((page) => page.jobs.map(({ id }) => id)).sort()).toEqual(ids.sort());
+    expect((await run('list')).stdout).toContain('45 failed jobs, page 1 of 3');
+  });
+
+  it('retries a job, which stores its item once however often it is retried', async () => {
+    const id = await addRefused();
+    await refuse({});
+    expect(await run('retry', id)).toMatchObject({ code: 0, stdout: `${id} retried\n` });
+    await eventually(async () => {
+      expect((await service.api.call('getById', { id })).status).toBe(200);
+    });
+    expect(await run('retry', id)).toMatchObject({ code: 1, stdout: `${id} not failed\n` });
+    expect(await service.database.models.items.countDocuments({ name: REFUSED })).toBe(1);
+  });
+
+  it('retries a job whose item is stored without storing another', async () => {
+    const id = await addRefused();
+    await refuse({});
+    const stored = { _id: mongoId(id), name: REFUSED, requestHash: 'hash', publicId: 900_001 };
+    await store(service.database, record(stored));
+    expect(await run('retry', id)).toMatchObject({ code: 0 });
+    await eventually(async () => {
+      expect(await jobs.queue.getJobState(id)).toBe('unknown');
+    });
+    expect(await service.database.models.items.find({ name: REFUSED }).lean()).toMatchObject([{ publicId: 900_001 }]);
+  });
+
+  it('discards a job, and no job that has been retried', async () => {
+    const [id = '', other = ''] = await addInvalid(2);
+    expect(await run('discard', id)).toMatchObject({ code: 0, stdout: `${id} discarded\n` });
+    expect(await run('discard', id)).toMatchObject({ code: 1, stdout: `${id} not failed\n` });
+    expect(await jobs.queue.getJob(id)).toBeUndefined();
+    await jobs.queue.pause();
+    await run('retry', other);
+    expect(await run('discard', other)).toMatchObject({ code: 1, stdout: `${other} not failed\n` });
+    expect(await jobs.queue.getJobState(other)).toMatch(/paused|waiting/);
+    await jobs.queue.resume();
+  });
+
+  it('retries and discards all failed jobs', async () => {
+    const ids = await addInvalid(3);
+    expect(await json('retry', '--all')).toHaveLength(3);
+    await eventually(async () => {
+      expect(await jobs.queue.getFailedCount()).toBe(3);
+    });
+    const discarded = (await json('discard', '--all')) as { id: string; outcome: string }[];
+    expect(discarded.map(({ id }) => id).sort()).toEqual(ids.sort());
+    expect(await run('list')).toMatchObject({ stdout: '0 failed jobs\n' });
+    expect(await run('discard', '--all')).toMatchObject({ code: 0, stdout: 'no failed jobs\n' });
+  });
+
+  it.each([
+    ['has no data', async (key: string) => jobs.redis.del(key)],
+    ['has data that is not JSON', async (key: string) => jobs.redis.hset(key, 'data', '{')],
+    ['is not a job at all', async (key: string) => jobs.redis.del(key).then(() => jobs.redis.set(key, 'text'))],
+  ])('lists and discards a job that %s', async (_, damage) => {
+    const [id = ''] = await addInvalid(1);
+    await damage(jobs.queue.toKey(id));
+    expect((await run('list')).stdout).toMatch(new RegExp(`^${id}  \\S+  The job cannot be read`));
+    expect(await run('retry', id)).toMatchObject({ code: 1, stdout: `${id} unreadable\n` });
+    expect(await run('discard', id)).toMatchObject({ code: 0 });
+    expect(await json('list')).toMatchObject({ total: 0 });
+  });
+
+  it('rejects arguments that it does not understand', async () => {
+    const rejected = ['', 'list it', 'show', 'retry', 'retry a b', 'discard a --all', 'list --page 0', '--what'];
+    const exits = await Promise.all(rejected.map((args) => run(...args.split(' '))));
+    for (const { code, stderr, stdout } of exits) {
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr).toContain('usage: jobs list');
+    }
+  });
+
+  it('says within 15 s that Redis does not respond', async () => {
+    const redis = await createRedis();
+    const { code, stderr } = await runToExit('jobs', { ...service.env, REDIS_URL: redis.url }, ['list']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('Redis did not respond within 10 s');
+  });
+});
