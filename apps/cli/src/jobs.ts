@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { connectRedis, FailedJobs, type FailedJob, type ChangeOutcome } from '@app/queue';
-import { loadQueueConfig } from '@app/runtime';
+import { loadQueueConfig, throttle } from '@app/runtime';
 import { CommandError, retryFor, runCommand } from './command.js';
 
 const USAGE = `usage: jobs list [--page N] [--json]
@@ -29,10 +29,14 @@ runCommand(USAGE, async (print) => {
   const { positionals, values } = parseArgs({ options: OPTIONS, allowPositionals: true });
   const command = commandOf(positionals, values);
   const { redisUrl, queuePrefix } = loadQueueConfig();
-  const redis = connectRedis(redisUrl, 'producer', printError);
+  const report = throttle((line: string) => {
+    // Standard output is for the result alone.
+    console.error(line);
+  });
+  const redis = connectRedis(redisUrl, 'producer', report);
   const jobs = new FailedJobs(redis, queuePrefix);
   try {
-    await retryFor(REDIS_RESPONDS_WITHIN_MS, 'Redis', printError, async () => {
+    await retryFor(REDIS_RESPONDS_WITHIN_MS, 'Redis', () => undefined, async () => {
       await redis.ping();
     });
     const { lines, json, exitCode = 0 } = await command(jobs);
@@ -42,11 +46,6 @@ runCommand(USAGE, async (print) => {
     await jobs.close();
   }
 });
-
-/** Prints to standard error, because standard output may be read by a program. */
-function printError(line: string): void {
-  console.error(line);
-}
 
 function commandOf([name, ...ids]: string[], { all, page }: { all: boolean; page: string }): Command {
   const [id] = ids;
