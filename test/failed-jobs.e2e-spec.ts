@@ -1,7 +1,7 @@
 import { mongoId, newMongoId } from '@app/database';
 import { CREATE_JOB_OPTIONS } from '@app/queue';
 import { runToExit, type CommandExit } from './support/command.js';
-import { createRedis } from './support/database-servers.js';
+import { createRedis, removeDatabaseServers } from './support/database-servers.js';
 import { eventually } from './support/eventually.js';
 import { record, store } from './support/items.js';
 import { createJob, openQueue, type OpenQueue } from './support/queue.js';
@@ -25,6 +25,7 @@ describe('the command jobs', () => {
   afterAll(async () => {
     await jobs.close();
     await service.stop();
+    await removeDatabaseServers();
   });
 
   const refuse = (validator: object): Promise<unknown> =>
@@ -69,10 +70,13 @@ describe('the command jobs', () => {
   it('lists many failed jobs on pages', async () => {
     const ids = await addInvalid(45);
     const pages = (await Promise.all([1, 2, 3, 4].map((page) => json('list', '--page', String(page))))) as {
-      jobs: { id: string }[];
+      jobs: { id: string; failedAt: string }[];
     }[];
     expect(pages.map(({ jobs: { length } }) => length)).toEqual([20, 20, 5, 0]);
-    expect(pages.flatMap((page) => page.jobs.map(({ id }) => id)).sort()).toEqual(ids.sort());
+    const listed = pages.flatMap((page) => page.jobs);
+    expect(listed.map(({ id }) => id).sort()).toEqual(ids.sort());
+    const times = listed.map(({ failedAt }) => failedAt);
+    expect(times).toEqual(times.toSorted().reverse());
     expect((await run('list')).stdout).toContain('45 failed jobs, page 1 of 3');
   });
 
@@ -113,7 +117,8 @@ describe('the command jobs', () => {
 
   it('retries and discards all failed jobs', async () => {
     const ids = await addInvalid(3);
-    expect(await json('retry', '--all')).toHaveLength(3);
+    const retried = (await json('retry', '--all')) as { id: string; outcome: string }[];
+    expect(retried.map(({ outcome }) => outcome)).toEqual(['retried', 'retried', 'retried']);
     await eventually(async () => {
       expect(await jobs.queue.getFailedCount()).toBe(3);
     });
@@ -145,7 +150,7 @@ describe('the command jobs', () => {
     }
   });
 
-  it('says within 15 s that Redis does not respond', async () => {
+  it('says that Redis does not respond', async () => {
     const redis = await createRedis();
     const { code, stderr } = await runToExit('jobs', { ...service.env, REDIS_URL: redis.url }, ['list']);
     expect(code).toBe(2);

@@ -75,20 +75,23 @@ describe('a worker', () => {
 
   it('killed with -9 during creates leaves them to the next worker, which stores each exactly once', async () => {
     const name = uniqueWord();
-    let killed = false;
+    let isEnough = false;
     const creating = Array.from({ length: 50 }, async () => {
       const responses: HttpResponse<CreateResponse>[] = [];
-      while (!killed) responses.push(await client.call<CreateResponse>('create', validInput({ name })));
+      while (!isEnough) responses.push(await client.call<CreateResponse>('create', validInput({ name })));
       return responses;
     });
-    await eventually(async () => {
-      expect(await database.models.items.countDocuments({ name })).toBeGreaterThan(0);
-    });
-    await worker.end('SIGKILL');
-    await eventually(async () => {
-      expect(await jobs.queue.getJobCountByTypes('active', 'waiting')).toBeGreaterThanOrEqual(50);
-    });
-    killed = true;
+    try {
+      await eventually(async () => {
+        expect(await database.models.items.countDocuments({ name })).toBeGreaterThan(0);
+      });
+      await worker.end('SIGKILL');
+      await eventually(async () => {
+        expect(await jobs.queue.getJobCountByTypes('active', 'waiting')).toBeGreaterThanOrEqual(50);
+      });
+    } finally {
+      isEnough = true;
+    }
 
     worker = ServiceProcess.start('worker', env);
     const responses = (await Promise.all(creating)).flat();

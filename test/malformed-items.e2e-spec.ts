@@ -4,6 +4,7 @@ import { mongo } from 'mongoose';
 import type { ApiClient } from './support/api-client.js';
 import { runToExit, type CommandExit } from './support/command.js';
 import { eventually } from './support/eventually.js';
+import { insertBson } from './support/insert-bson.js';
 import { addFavourites, record, store, uniqueWord, validInput } from './support/items.js';
 import { endProcesses, ServiceProcess, type LogLine } from './support/processes.js';
 import { freshEnvironment, openDatabase, startService, type Service } from './support/service.js';
@@ -116,8 +117,9 @@ describe('documents written by other services', () => {
   let database: Database;
   let api: ServiceProcess;
   let client: ApiClient;
+  let env: NodeJS.ProcessEnv;
   beforeAll(async () => {
-    const env = freshEnvironment({ LOG_LEVEL: 'info' });
+    env = freshEnvironment({ LOG_LEVEL: 'info' });
     database = await openDatabase(env);
     await new SchemaRepository(database).createIndexes();
     api = ServiceProcess.start('api', env);
@@ -187,6 +189,26 @@ describe('documents written by other services', () => {
       expect(items).toContainEqual(body);
     }
     expect(linesOf(idOf(changed))).toEqual([]);
+  });
+
+  it('are returned with U+FFFD in place of bytes that are not UTF-8', async () => {
+    const { changed, others, lists } = await storeBetween({ description: 'A ?? bike' });
+    const { collection } = database.models.items;
+    const bytes = (await collection.findOne({ _id: changed._id }, { raw: true })) as unknown as Buffer;
+    await collection.deleteOne({ _id: changed._id });
+    await insertBson(
+      env['MONGODB_URI'] ?? '',
+      collection.collectionName,
+      bytes.fill(0xff, bytes.indexOf('??'), bytes.indexOf('??') + 2),
+    );
+    for (const [list, input] of lists) {
+      // The position of the last item on a page is taken from its document.
+      const { status, body } = await client.call<Item[]>('getAll', { ...input, pageSize: 2 });
+      expect([list, status, body.map(({ id }) => id)]).toEqual([list, 200, [others[0], idOf(changed)]]);
+      expect(body[1]?.description).toBe('A \ufffd\ufffd bike');
+    }
+    const { stdout } = await runToExit('check-data', env, []);
+    expect(stdout).toBe('every item conforms\n');
   });
 
   it.each(MALFORMED)('are left out if they are malformed: %s', async (_, values, field) => {

@@ -10,6 +10,7 @@ const USAGE = `usage: jobs list [--page N] [--json]
 const REDIS_RESPONDS_WITHIN_MS = 10_000;
 const PAGE_SIZE = 20;
 const NOT_DONE = 1;
+const NOT_FINISHED = 2;
 const OPTIONS = {
   all: { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },
@@ -36,9 +37,14 @@ runCommand(USAGE, async (print) => {
   const redis = connectRedis(redisUrl, 'producer', report);
   const jobs = new FailedJobs(redis, queuePrefix);
   try {
-    await retryFor(REDIS_RESPONDS_WITHIN_MS, 'Redis', () => undefined, async () => {
-      await redis.ping();
-    });
+    await retryFor(
+      REDIS_RESPONDS_WITHIN_MS,
+      'Redis',
+      () => undefined,
+      async () => {
+        await redis.ping();
+      },
+    );
     const { lines, json, exitCode = 0 } = await command(jobs);
     print(values.json ? JSON.stringify(json) : lines.join('\n'));
     process.exitCode = exitCode;
@@ -91,18 +97,27 @@ async function change(
   act: (id: string) => Promise<ChangeOutcome>,
 ): Promise<Result> {
   const results: { id: string; outcome: string }[] = [];
-  for (const each of id === undefined ? await jobs.findIds() : [id]) {
-    const outcome = await act(each);
-    results.push({ id: each, outcome: outcome === 'done' ? done : outcome });
+  const ids = id === undefined ? await jobs.findIds() : [id];
+  for (const each of ids) {
+    try {
+      const outcome = await act(each);
+      results.push({ id: each, outcome: outcome === 'done' ? done : outcome });
+    } catch (error) {
+      console.error(error instanceof Error ? error.message : error);
+      results.push({ id: each, outcome: 'unknown' });
+      // Redis does not respond, and the other jobs would each wait for it.
+      break;
+    }
   }
+  const isEach = (...outcomes: string[]): boolean => results.every(({ outcome }) => outcomes.includes(outcome));
   return {
-    lines: results.length === 0 ? ['no failed jobs'] : results.map((result) => `${result.id} ${result.outcome}`),
+    lines: ids.length === 0 ? ['no failed jobs'] : results.map((result) => `${result.id} ${result.outcome}`),
     json: results,
-    exitCode: results.every(({ outcome }) => outcome === done) ? 0 : NOT_DONE,
+    exitCode: isEach(done) ? 0 : isEach(done, 'not failed', 'unreadable') ? NOT_DONE : NOT_FINISHED,
   };
 }
 
 function lineOf({ id, failedAt, attempts, reason }: FailedJob): string {
-  const tried = attempts === undefined ? '' : `after ${String(attempts)} ${attempts === 1 ? 'attempt' : 'attempts'}: `;
+  const tried = attempts === null ? '' : `after ${String(attempts)} ${attempts === 1 ? 'attempt' : 'attempts'}: `;
   return `${id}  ${failedAt.toISOString()}  ${tried}${reason.split('\n')[0] ?? ''}`;
 }

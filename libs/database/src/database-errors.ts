@@ -1,5 +1,5 @@
 import { TimeoutError } from '@app/runtime';
-import { mongo, MongooseError } from 'mongoose';
+import mongoose, { mongo, MongooseError } from 'mongoose';
 
 /**
  * Server errors that say nothing about the operation itself: no primary, a shutdown, an interruption, or a write
@@ -35,7 +35,16 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return error instanceof Error && 'code' in error && SOCKET_CODES.has(String(error.code));
 }
 
-/** Returns whether another attempt to read may succeed: the connection broke, or the server is not primary anymore. */
+/** Returns whether connecting failed because the servers belong to a replica set that has never been initiated. */
+export function isReplicaSetMissing(error: unknown): boolean {
+  if (!(error instanceof mongoose.Error.MongooseServerSelectionError)) return false;
+  const { reason } = error as { reason?: mongo.TopologyDescription };
+  const servers = [...(reason?.servers.values() ?? [])];
+  // A single member may have been replaced. The set is there as long as another member may have it.
+  return servers.length > 0 && servers.every(({ type }) => type === mongo.ServerType.RSGhost);
+}
+
+/** Returns whether another attempt to read may succeed: the connection broke, or the server is no longer primary. */
 export function isReadRetryable(error: unknown): boolean {
   if (error instanceof mongo.MongoServerError) return isDatabaseUnavailable(error) && error.code !== MAX_TIME_EXPIRED;
   return error instanceof mongo.MongoNetworkError;

@@ -1,13 +1,18 @@
+import { TimeoutError } from '@app/runtime';
+import type { mongo } from 'mongoose';
 import {
   createMongodb,
   removeDatabaseServers,
   startMongodb,
   type DatabaseServer,
 } from '../../../test/support/database-servers.js';
+import { eventually } from '../../../test/support/eventually.js';
 import { record, store } from '../../../test/support/items.js';
 import { freshEnvironment, openDatabase } from '../../../test/support/service.js';
-import type { Database } from './database.js';
+import { Database } from './database.js';
+import { findItems } from './find-items.js';
 import type { ItemRecord } from './item-record.js';
+import { initiateReplicaSet } from './replica-set.js';
 import { idOf } from './serialization/item-json.js';
 import { ITEMS } from './serialization/projection.js';
 
@@ -16,6 +21,53 @@ const [NETWORK_TIMEOUT, NOT_PRIMARY, TIME_LIMIT, UNKNOWN_OPERATOR] = [89, 10107,
 interface ServerStatus {
   metrics: { cursor: { open: { total: number } }; commands: { find: { total: number } } };
 }
+
+describe('Database.connect', () => {
+  let mongod: DatabaseServer;
+  beforeEach(async () => {
+    mongod = await createMongodb();
+    mongod.start();
+  });
+  afterEach(removeDatabaseServers);
+
+  /** Connects until `use` has returned. */
+  const connecting = async (
+    uri: string,
+    use: (database: Database, reported: string[]) => Promise<void>,
+  ): Promise<void> => {
+    const database = new Database({ uri, serverSelectionMs: 500, socketMs: 0 });
+    const reported: string[] = [];
+    const connected = database.connect((line) => reported.push(line));
+    try {
+      await use(database, reported);
+    } finally {
+      await database.close();
+      await connected;
+    }
+  };
+
+  it('names the command that initiates the replica set, and then connects', async () => {
+    await connecting(mongod.url, async (database, reported) => {
+      await eventually(() => {
+        expect(reported).toContainEqual(expect.stringContaining('npm run setup -- --init-replica-set'));
+      }, 60_000);
+      await initiateReplicaSet({ set: 'rs0', host: new URL(mongod.url).host });
+      await eventually(() => {
+        expect(database.hasResponded).toBe(true);
+      });
+    });
+  });
+
+  it('does not name it if another member may have the replica set', async () => {
+    const { host } = new URL(mongod.url);
+    await connecting(mongod.url.replace(host, `${host},127.0.0.1:1`), async (_, reported) => {
+      await eventually(() => {
+        expect(reported.length).toBeGreaterThan(1);
+      }, 60_000);
+      expect(reported.join()).not.toContain('init-replica-set');
+    });
+  });
+});
 
 describe('Database.findItems', () => {
   let mongod: DatabaseServer;
@@ -38,7 +90,9 @@ describe('Database.findItems', () => {
     database.connection.getClient().db('admin').command(command);
   const serverStatus = async (): Promise<ServerStatus> => (await admin({ serverStatus: 1 })) as ServerStatus;
   const queries = async (): Promise<number> => (await serverStatus()).metrics.commands.find.total;
-  const failNextQuery = async (failure: 'off' | { closeConnection: true } | { errorCode: number }): Promise<void> => {
+  const failNextQuery = async (
+    failure: 'off' | { closeConnection: true } | { errorCode: number; blockTimeMS?: number },
+  ): Promise<void> => {
     const fail =
       failure === 'off' ? { mode: 'off' } : { mode: { times: 1 }, data: { failCommands: ['find'], ...failure } };
     await admin({ configureFailPoint: 'failCommand', ...fail });
@@ -70,10 +124,20 @@ describe('Database.findItems', () => {
 
   it('does not read again after the time limit', async () => {
     await failNextQuery({ errorCode: TIME_LIMIT });
-    const before = await queries();
     await expect(find()).rejects.toMatchObject({ code: TIME_LIMIT });
-    // MongoDB does not count a command that its fail point ends.
-    expect(await queries()).toBe(before);
+  });
+
+  it('does not read again after its deadline', async () => {
+    const blocked = { blockConnection: true, blockTimeMS: 300 };
+    await failNextQuery({ errorCode: NOT_PRIMARY, ...blocked });
+    const { db, collection } = database.models.items;
+    const finding = findItems(
+      db.db as mongo.Db,
+      collection.collectionName,
+      { filter: {}, ...ITEMS },
+      performance.now() + 200,
+    );
+    await expect(finding).rejects.toBeInstanceOf(TimeoutError);
   });
 
   it('does not read again if MongoDB rejects the query', async () => {

@@ -10,8 +10,10 @@ import {
   withTimeout,
 } from '@app/runtime';
 import mongoose, { mongo, type Connection, type ConnectOptions } from 'mongoose';
-import { isReadRetryable } from './database-errors.js';
+import { isReplicaSetMissing } from './database-errors.js';
+import { findItems, type ItemQuery } from './find-items.js';
 import { createModels, type Models } from './models.js';
+import { limitsUntil, type QueryLimits } from './query-limits.js';
 import type { RawItem } from './serialization/item-json.js';
 
 export interface DatabaseOptions {
@@ -24,32 +26,11 @@ export interface DatabaseOptions {
   readMs?: number;
 }
 
-/** Options of one query. */
-export interface QueryLimits {
-  maxTimeMS: number;
-}
-
-/** A query for items, with options of MongoDB's `find` command. */
-export interface ItemQuery {
-  filter: mongo.Filter<mongo.Document>;
-  projection: mongo.Document;
-  sort?: Record<string, 1 | -1>;
-  hint?: mongo.Hint;
-  skip?: number;
-  limit?: number;
-}
-
 const RETRY_MS = 500;
 const CLOSE_WITHIN_MS = 500;
 
 /** How many reads run at a time. The driver has more connections, so no read waits for one past its deadline. */
 const READS_AT_ONCE = 64;
-/** The share of the remaining time after which MongoDB aborts a query, so that its error arrives in time. */
-const QUERY_SHARE = 0.9;
-/** Makes MongoDB return everything in one batch, unless that is more than 16 MB. */
-const ONE_BATCH = { batchSize: 2 ** 31 - 1 };
-/** Keeps the documents of a batch as they are. */
-const RAW_BATCH = { fieldsAsRaw: { firstBatch: true } };
 
 /**
  * Checks the form of a `MONGODB_URI`.
@@ -96,7 +77,11 @@ export class Database {
         this.connected = true;
         return;
       } catch (error) {
-        reportRarely(`MongoDB is away, trying again: ${error instanceof Error ? error.name : 'unknown error'}`);
+        reportRarely(
+          isReplicaSetMissing(error)
+            ? 'MongoDB has no replica set yet, trying again: `npm run setup -- --init-replica-set SET/HOST:PORT` initiates it'
+            : `MongoDB is away, trying again: ${error instanceof Error ? error.name : 'unknown error'}`,
+        );
         await delay(RETRY_MS, undefined, { signal: this.closing.signal }).catch(() => undefined);
       }
     }
@@ -132,45 +117,23 @@ export class Database {
    * @throws TimeoutError, or the server error with code 50; `isDatabaseUnavailable` returns true for both
    */
   async readAll<T>(deadline: number, query: (limits: QueryLimits) => mongo.AbstractCursor<T>): Promise<T[]> {
-    return this.readWithin(deadline, (limits) => query(limits).toArray());
+    return this.readBy(deadline, () => query(limitsUntil(deadline)).toArray());
   }
 
-  /**
-   * Returns all items that a query finds, as BSON. Otherwise the same as `readAll`.
-   *
-   * Sends the command itself, because a cursor of the driver parses every field of each document, even with its option
-   * `raw`.
-   */
+  /** Returns all items that a query finds, as BSON. Otherwise the same as `readAll`. */
   async findItems(query: ItemQuery, deadline: number): Promise<RawItem[]> {
-    return this.readWithin(deadline, async (limits, db) => {
-      const name = this.models.items.collection.collectionName;
-      const options = { ...query, ...ONE_BATCH, ...limits };
-      try {
-        const readConcern = db.readConcern && { readConcern: { level: db.readConcern.level } };
-        const { cursor } = await db.command({ find: name, ...options, ...readConcern }, RAW_BATCH);
-        const { id, firstBatch } = cursor as { id: number | mongo.Long; firstBatch: RawItem[] };
-        if (id === 0) return firstBatch;
-        await db.command({ killCursors: name, cursors: [mongo.Long.fromValue(id)] });
-      } catch (error) {
-        if (!isReadRetryable(error)) throw error;
-      }
-      const { filter, ...rest } = options;
-      return db
-        .collection(name)
-        .find<RawItem & mongo.Document>(filter, { ...rest, raw: true })
-        .toArray();
-    });
+    const { collectionName } = this.models.items.collection;
+    return this.readBy(deadline, (db) => findItems(db, collectionName, query, deadline));
   }
 
-  private async readWithin<T>(
-    deadline: number,
-    read: (limits: QueryLimits, db: mongo.Db) => Promise<T[]>,
-  ): Promise<T[]> {
+  private async readBy<T>(deadline: number, read: (db: mongo.Db) => Promise<T[]>): Promise<T[]> {
     const { db } = this.connection;
     // The native collections of the driver do not exist before the first connect.
     if (!this.connected || db === undefined) throw new TimeoutError('not connected');
-    const run = (): Promise<T[]> => read({ maxTimeMS: queryMs(deadline) }, db);
-    const found = await withDeadline(deadline, this.reads.run(run, { deadline }));
+    const found = await withDeadline(
+      deadline,
+      this.reads.run(() => read(db), { deadline }),
+    );
     if (found === EXPIRED) throw new TimeoutError('not read in time');
     return found;
   }
@@ -189,12 +152,10 @@ export class Database {
       heartbeatFrequencyMS: 2000,
       // Overrides the URI, because reads must find every acknowledged write.
       readPreference: 'primary',
+      // Replaces invalid UTF-8 in texts with U+FFFD. One such document would fail everything that is read with it.
+      enableUtf8Validation: false,
       retryReads: true,
       retryWrites: true,
     };
   }
-}
-
-function queryMs(deadline: number): number {
-  return Math.max(1, Math.ceil((deadline - performance.now()) * QUERY_SHARE));
 }

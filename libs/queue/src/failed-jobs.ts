@@ -1,19 +1,19 @@
-import { Queue } from 'bullmq';
+import { ErrorCode, Queue } from 'bullmq';
 import { ReplyError } from 'ioredis';
 import { CREATE_QUEUE, keyPrefix } from './queue-settings.js';
 import type { RedisConnection } from './redis.js';
 
-/** A job that a worker has given up. */
+/** A job that workers have given up on. */
 export interface FailedJob {
   id: string;
   failedAt: Date;
-  /** How often it was tried. Undefined if the job cannot be read. */
-  attempts: number | undefined;
+  /** How often it was tried. Null if the job cannot be read. */
+  attempts: number | null;
   /** The message of the last error. */
   reason: string;
   /** The stacks of the last errors. */
   stacks: string[];
-  /** As it was queued, including the item. Undefined if the job cannot be read. */
+  /** As it was queued, including the item. Null if the job cannot be read. */
   data: unknown;
 }
 
@@ -28,7 +28,13 @@ export class FailedJobs {
     private readonly redis: RedisConnection,
     queuePrefix: string,
   ) {
-    this.queue = new Queue(CREATE_QUEUE, { connection: redis, prefix: keyPrefix(queuePrefix), skipVersionCheck: true });
+    this.queue = new Queue(CREATE_QUEUE, {
+      connection: redis,
+      prefix: keyPrefix(queuePrefix),
+      skipVersionCheck: true,
+      // The settings of the queue are those of the API.
+      skipMetasUpdate: true,
+    });
     // Calls report their own errors. Without a listener, the process would crash.
     this.queue.on('error', () => undefined);
   }
@@ -40,30 +46,33 @@ export class FailedJobs {
 
   /** Returns a job, or undefined if it has not failed. */
   async findById(id: string): Promise<FailedJob | undefined> {
+    const job = await readable(this.queue.getJob(id));
     const failedAt = await this.redis.zscore(this.queue.toKey('failed'), id);
     if (failedAt === null) return undefined;
-    const job = await readable(this.queue.getJob(id));
     return {
       id,
       failedAt: new Date(Number(failedAt)),
-      attempts: job?.attemptsMade,
-      reason: job?.failedReason ?? UNREADABLE,
+      attempts: job?.attemptsMade ?? null,
+      // BullMQ leaves out an empty message.
+      reason: job === undefined ? UNREADABLE : job.failedReason || '',
       stacks: job?.stacktrace ?? [],
-      data: job?.data as unknown,
+      data: (job?.data ?? null) as unknown,
     };
   }
 
   /** Queues a job again, with its full number of attempts. */
   async retry(id: string): Promise<ChangeOutcome> {
-    if (!(await this.hasFailed(id))) return 'not failed';
     const job = await readable(this.queue.getJob(id));
-    if (job === undefined) return (await this.hasFailed(id)) ? 'unreadable' : 'not failed';
+    if (job === undefined) {
+      const failedAt = await this.redis.zscore(this.queue.toKey('failed'), id);
+      return failedAt === null ? 'not failed' : 'unreadable';
+    }
     try {
       await job.retry('failed', { resetAttemptsMade: true });
       return 'done';
     } catch (error) {
-      if (await this.hasFailed(id)) throw error;
-      return 'not failed';
+      if (isNotFailed(error)) return 'not failed';
+      throw error;
     }
   }
 
@@ -77,10 +86,6 @@ export class FailedJobs {
     await this.queue.close();
     this.redis.disconnect();
   }
-
-  private async hasFailed(id: string): Promise<boolean> {
-    return (await this.redis.zscore(this.queue.toKey('failed'), id)) !== null;
-  }
 }
 
 /** Unlike `Job.remove()`, never removes a job that another process has retried in the meantime. */
@@ -91,6 +96,12 @@ return 1
 `;
 
 const UNREADABLE = 'The job cannot be read: it is missing, or another program has written it';
+
+/** Whether BullMQ has not retried a job because it has not failed, or does not exist. */
+function isNotFailed(error: unknown): boolean {
+  if (!(error instanceof Error) || !('code' in error)) return false;
+  return error.code === ErrorCode.JobNotInState || error.code === ErrorCode.JobNotExist;
+}
 
 /** Returns undefined if the job has parts that are not JSON, or its key is not a hash. */
 async function readable<Job>(reading: Promise<Job | undefined>): Promise<Job | undefined> {

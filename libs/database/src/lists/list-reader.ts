@@ -1,9 +1,9 @@
 import { TtlCache } from '@app/runtime';
-import { mongo } from 'mongoose';
-import type { Database, ItemQuery } from '../database.js';
+import type { Database } from '../database.js';
 import { isIndexMissing } from '../database-errors.js';
+import type { ItemQuery } from '../find-items.js';
 import { lastInOrder, type OptionalPosition } from './last-in-order.js';
-import type { RawItem } from '../serialization/item-json.js';
+import { deserialize, type RawItem } from '../serialization/item-json.js';
 import {
   positionBefore,
   listFilter,
@@ -52,7 +52,7 @@ export function isExpensive(filter: ItemFilter, range: PageRange<ListPosition>):
 /** Reads lists of items in the order of an index. Deadlines are in ms of `performance.now()`. */
 export class ListReader {
   private readonly counts = new TtlCache<string, number>(CACHE_OPTIONS);
-  private readonly positions = new TtlCache<string, OptionalPosition>(CACHE_OPTIONS);
+  private readonly positions = new TtlCache<string, { position: OptionalPosition }>(CACHE_OPTIONS);
   private readonly steps = new TtlCache<string, ListPosition | typeof END>(STEPS_CACHE_OPTIONS);
 
   constructor(private readonly database: Database) {}
@@ -129,10 +129,10 @@ export class ListReader {
   /** Returns the position of the last counted item, from keys alone. It is further back if the condition is rarer. */
   private async lastCounted(list: IndexedList, deadline: number): Promise<OptionalPosition> {
     const remembered = this.positions.get(nameOf(list));
-    if (remembered !== undefined) return remembered;
+    if (remembered !== undefined) return remembered.position;
     const last = await this.itemAt(list, listFilter(list, {}), MAX_COUNTED - 1, deadline);
     const position = last && positionOf(last);
-    if (position !== undefined) this.positions.set(nameOf(list), position);
+    this.positions.set(nameOf(list), { position });
     return position;
   }
 
@@ -187,7 +187,7 @@ function positionsOf(items: readonly RawItem[]): ListPosition[] {
 
 /** Returns the position of an item, or undefined if another service has written values that do not form one. */
 function positionOf(item: RawItem): ListPosition | undefined {
-  const { isBoosted, createdAt, ...numbers } = mongo.BSON.deserialize(item);
+  const { isBoosted, createdAt, ...numbers } = deserialize(item);
   const [boostScore, publicId] = [numbers['boostScore'], numbers['publicId']].map(toNumber);
   const isPlaced = typeof isBoosted === 'boolean' && createdAt instanceof Date && !Number.isNaN(createdAt.getTime());
   return isPlaced && boostScore !== undefined && publicId !== undefined

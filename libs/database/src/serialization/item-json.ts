@@ -62,8 +62,6 @@ const URL_KEY = Buffer.from('"url":');
 const [OPEN, CLOSE, COMMA, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x2c, 0x5b, 0x5d];
 /** The offset of `_id`, which MongoDB stores first: after the length of the document, the type and the name. */
 const ID_AT = 4 + 1 + '_id\0'.length;
-/** Replaces invalid UTF-8 with U+FFFD instead of throwing an error. */
-const ANY_TEXT = { validation: { utf8: false } };
 /** Bytes for the names, quotes and commas of an item, and its `url`. */
 const OVERHEAD = 700;
 /** How many bytes are serialized before other work runs: 2 to 3 ms if they are numbers, which take the longest. */
@@ -113,6 +111,11 @@ export function itemJson(item: RawItem, view: ItemView): Buffer {
   return writer.toBytes();
 }
 
+/** Returns the document of an item. Replaces invalid UTF-8 with U+FFFD. */
+export function deserialize(item: RawItem): mongo.Document {
+  return mongo.BSON.deserialize(item, { validation: { utf8: false } });
+}
+
 /** Returns the id of an item as hexadecimal digits. */
 export function idOf(item: RawItem): string {
   return asBuffer(item).toString('hex', ID_AT, ID_AT + 12);
@@ -131,7 +134,7 @@ function writeItem(writer: JsonWriter, item: RawItem, view: ItemView): void {
   } catch (error) {
     if (!(error instanceof UnexpectedBson)) throw error;
     writer.rewind(begin);
-    const { path, ...fields } = toItemWithoutUrl(mongo.BSON.deserialize(item, ANY_TEXT), view.now);
+    const { path, ...fields } = toItemWithoutUrl(deserialize(item), view.now);
     writer.bytes(Buffer.from(JSON.stringify({ ...fields, path, url: view.siteUrl + path })));
   }
 }

@@ -1,0 +1,53 @@
+import { mongo } from 'mongoose';
+import { isReadRetryable } from './database-errors.js';
+import { limitsUntil } from './query-limits.js';
+import type { RawItem } from './serialization/item-json.js';
+
+/** A query for items, with options of MongoDB's `find` command. */
+export interface ItemQuery {
+  filter: mongo.Filter<mongo.Document>;
+  projection: mongo.Document;
+  sort?: Record<string, 1 | -1>;
+  hint?: mongo.Hint;
+  skip?: number;
+  limit?: number;
+}
+
+/** Makes MongoDB return everything in one batch, unless that is more than 16 MB. */
+const ONE_BATCH = { batchSize: 2 ** 31 - 1 };
+/** Keeps the documents of a batch as they are. */
+const RAW_BATCH = { fieldsAsRaw: { firstBatch: true } };
+
+/**
+ * Returns all items that a query finds, as BSON.
+ *
+ * Sends the command itself, because a cursor of the driver parses every field of each document, even with its option
+ * `raw`. The driver neither retries a command nor fetches its other batches. If that is needed, reads everything again
+ * with a cursor.
+ *
+ * @param deadline in ms of `performance.now()`
+ * @throws TimeoutError if the deadline passes before a query has started
+ */
+export async function findItems(
+  db: mongo.Db,
+  collectionName: string,
+  query: ItemQuery,
+  deadline: number,
+): Promise<RawItem[]> {
+  try {
+    const readConcern = db.readConcern && { readConcern: { level: db.readConcern.level } };
+    const command = { find: collectionName, ...query, ...ONE_BATCH, ...limitsUntil(deadline), ...readConcern };
+    const { cursor } = await db.command(command, RAW_BATCH);
+    const { id, firstBatch } = cursor as { id: number | mongo.Long; firstBatch: RawItem[] };
+    if (id === 0) return firstBatch;
+    // A cursor that cannot be closed expires.
+    await db.command({ killCursors: collectionName, cursors: [mongo.Long.fromValue(id)] }).catch(() => undefined);
+  } catch (error) {
+    if (!isReadRetryable(error)) throw error;
+  }
+  const { filter, ...options } = query;
+  return db
+    .collection(collectionName)
+    .find<RawItem & mongo.Document>(filter, { ...options, ...ONE_BATCH, ...limitsUntil(deadline), raw: true })
+    .toArray();
+}
