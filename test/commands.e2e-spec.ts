@@ -81,7 +81,7 @@ describe('commands', () => {
         record({ name: word, searchTerms: [], searchVersion: 0 }),
       );
       await database.models.items.collection.updateOne({ _id: missing._id }, { $unset: { searchVersion: 1 } });
-      expect(await command('setup')).toContain('2 items were not');
+      expect(await command('setup')).toContain('2 items changed');
       const found = await database.models.items.find({ searchTerms: word }).lean();
       expect(found.map(({ publicId }) => publicId).sort()).toEqual([missing.publicId, outdated.publicId].sort());
     });

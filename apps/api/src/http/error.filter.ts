@@ -1,7 +1,7 @@
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import { ERRORS, type ErrorCode } from '@app/contracts';
 import { isDatabaseUnavailable } from '@app/database';
-import type { Logger } from '@app/runtime';
+import { TimeoutError, type Logger } from '@app/runtime';
 import { sendError, type ApiRequest, type ApiResponse } from './api-message.js';
 import type { CallerAddress } from './caller-address.js';
 import { ApiError } from './api-error.js';
@@ -20,7 +20,9 @@ export class ErrorFilter implements ExceptionFilter {
 
   catch(error: unknown, host: ArgumentsHost): void {
     const response = host.switchToHttp().getResponse<ApiResponse>();
-    const { code, details } = this.toApiError(error, response.req);
+    // A read that was abandoned because its client has disconnected says nothing about MongoDB.
+    const isAbandoned = error instanceof TimeoutError && response.req.socket.destroyed;
+    const { code, details } = isAbandoned ? AWAY : this.toApiError(error, response.req);
     if (response.headersSent) cutOff(response);
     else sendError(response, code, details);
   }

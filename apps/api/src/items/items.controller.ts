@@ -8,6 +8,9 @@ import { CreateItemDto, GetAllDto, GetByIdDto } from './items.dto.js';
 import { ItemsService } from './items.service.js';
 import { preferencesOf } from '../http/prefer.js';
 
+/** From this many characters on, an input is released as soon as its client has disconnected. */
+const LARGE_SEARCH = 10_000;
+
 /** The three operations. */
 @Controller('api/orpc/items')
 export class ItemsController {
@@ -16,7 +19,9 @@ export class ItemsController {
   @Post('getAll')
   @HttpCode(200)
   async getAll(@Body() input: GetAllDto, @Res({ passthrough: true }) response: ApiResponse): Promise<Json> {
-    const { items, nextAfter } = await this.items.getAll(input, response.req.receivedAt);
+    const isLarge = (input.search?.length ?? 0) > LARGE_SEARCH;
+    const disconnected = isLarge ? closed(response) : undefined;
+    const { items, nextAfter } = await this.items.getAll(input, response.req.receivedAt, disconnected);
     if (nextAfter !== undefined) response.setHeader('Next-After', nextAfter);
     return items;
   }
@@ -38,8 +43,7 @@ export class ItemsController {
       arrivedAt,
       idempotencyKey: idempotencyKeyOf(headers['idempotency-key']),
       preferences: preferencesOf(headers['prefer']),
-      // Nothing else closes a response before it is sent.
-      disconnected: new Promise((resolve) => response.once('close', resolve)),
+      disconnected: closed(response),
     });
     if (created.kind === 'queued') {
       response.setHeader('Preference-Applied', 'respond-async');
@@ -49,4 +53,9 @@ export class ItemsController {
     if (created.isReplay) response.setHeader('Idempotency-Replayed', 'true');
     sendJson(response, 200, created.item);
   }
+}
+
+/** Resolves when the client has disconnected: nothing else closes a response before it is sent. */
+function closed(response: ApiResponse): Promise<void> {
+  return new Promise((resolve) => response.once('close', resolve));
 }

@@ -51,6 +51,9 @@ export interface CreateContext {
   disconnected: Promise<void>;
 }
 
+/** The input of getAll, with the terms of the search in place of its text. */
+type ListRequest = Omit<GetAllInput, 'search'> & { terms: string[] };
+
 /** A page, and the cursor of the next one if there is one. */
 export interface ItemsPage {
   items: Json;
@@ -77,23 +80,26 @@ export class ItemsService {
    * Returns a serialized page of a list or of a user's favourites.
    *
    * @param receivedAt in ms of `performance.now()`
+   * @param disconnected settles when the client has disconnected, which ends the wait
    * @throws ApiError BAD_REQUEST if `after` is not a position in the list
    */
-  getAll(input: GetAllInput, receivedAt: number): Promise<ItemsPage> {
-    return this.pages.load(JSON.stringify(input), receivedAt + READ_WITHIN_MS, async (deadline) => {
-      const { items, nextAfter } = await this.findPage(input, deadline);
+  getAll({ search = '', ...input }: GetAllInput, receivedAt: number, disconnected?: Promise<void>): Promise<ItemsPage> {
+    const request: ListRequest = { ...input, terms: queryTerms(search) };
+    const page = this.pages.load(JSON.stringify(request), receivedAt + READ_WITHIN_MS, async (deadline) => {
+      const { items, nextAfter } = await this.findPage(request, deadline);
       return { items: new Json(await itemsJson(items, this.view(), this.malformed.report)), nextAfter };
     });
+    return disconnected === undefined ? page : withDeadline(receivedAt + READ_WITHIN_MS, page, disconnected);
   }
 
-  private async findPage(input: GetAllInput, deadline: number): Promise<ItemPage> {
-    const filter = await this.filterOf(input, deadline);
+  private async findPage(request: ListRequest, deadline: number): Promise<ItemPage> {
+    const filter = await this.filterOf(request, deadline);
     if (filter === undefined) return { items: [], nextAfter: undefined };
-    const { userId, page: number = DEFAULT_PAGE, pageSize: limit = DEFAULT_PAGE_SIZE, after } = input;
-    const request = after === undefined ? { limit, skip: (number - 1) * limit } : { limit, after };
+    const { userId, page: number = DEFAULT_PAGE, pageSize: limit = DEFAULT_PAGE_SIZE, after } = request;
+    const part = after === undefined ? { limit, skip: (number - 1) * limit } : { limit, after };
     const page = await (userId === undefined
-      ? this.items.findPage(filter, request, deadline)
-      : this.items.findFavouritesPage(userId, filter, request, deadline));
+      ? this.items.findPage(filter, part, deadline)
+      : this.items.findFavouritesPage(userId, filter, part, deadline));
     if (page === undefined) throw ApiError.input([{ path: ['after'], message: 'No item or cursor of this list' }]);
     return page;
   }
@@ -184,9 +190,11 @@ export class ItemsService {
   }
 
   /** Returns undefined if there is no such category. */
-  private async filterOf(input: GetAllInput, deadline: number): Promise<ItemFilter | undefined> {
-    const { search = '', status, categoryId: category } = input;
-    const filter: ItemFilter = { terms: queryTerms(search), status: status === 'all' ? undefined : status };
+  private async filterOf(
+    { terms, status, categoryId: category }: ListRequest,
+    deadline: number,
+  ): Promise<ItemFilter | undefined> {
+    const filter: ItemFilter = { terms, status: status === 'all' ? undefined : status };
     if (category === undefined) return filter;
     const categoryId = await this.findCategoryId(category, deadline);
     return categoryId === null ? undefined : { ...filter, categoryId };
