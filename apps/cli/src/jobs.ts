@@ -86,7 +86,7 @@ async function show(jobs: FailedJobs, id: string): Promise<Result> {
   const job = await jobs.findById(id);
   if (job === undefined) return { lines: [`${id} not failed`], json: null, exitCode: NOT_DONE };
   const { stacks, data } = job;
-  return { lines: [lineOf(job), ...stacks, JSON.stringify(data ?? null, null, 2)], json: job };
+  return { lines: [lineOf(job), ...stacks, JSON.stringify(data, null, 2)], json: job };
 }
 
 /** Retries or discards one job or, without an id, all that have failed so far. */

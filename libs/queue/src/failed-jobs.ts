@@ -47,11 +47,11 @@ export class FailedJobs {
   /** Returns a job, or undefined if it has not failed. */
   async findById(id: string): Promise<FailedJob | undefined> {
     const job = await readable(this.queue.getJob(id));
-    const failedAt = await this.redis.zscore(this.queue.toKey('failed'), id);
-    if (failedAt === null) return undefined;
+    const failedAt = await this.failedAt(id);
+    if (failedAt === undefined) return undefined;
     return {
       id,
-      failedAt: new Date(Number(failedAt)),
+      failedAt,
       attempts: job?.attemptsMade ?? null,
       // BullMQ leaves out an empty message.
       reason: job === undefined ? UNREADABLE : job.failedReason || '',
@@ -63,10 +63,7 @@ export class FailedJobs {
   /** Queues a job again, with its full number of attempts. */
   async retry(id: string): Promise<ChangeOutcome> {
     const job = await readable(this.queue.getJob(id));
-    if (job === undefined) {
-      const failedAt = await this.redis.zscore(this.queue.toKey('failed'), id);
-      return failedAt === null ? 'not failed' : 'unreadable';
-    }
+    if (job === undefined) return (await this.failedAt(id)) === undefined ? 'not failed' : 'unreadable';
     try {
       await job.retry('failed', { resetAttemptsMade: true });
       return 'done';
@@ -85,6 +82,11 @@ export class FailedJobs {
   async close(): Promise<void> {
     await this.queue.close();
     this.redis.disconnect();
+  }
+
+  private async failedAt(id: string): Promise<Date | undefined> {
+    const time = await this.redis.zscore(this.queue.toKey('failed'), id);
+    return time === null ? undefined : new Date(Number(time));
   }
 }
 

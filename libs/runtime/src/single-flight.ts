@@ -14,14 +14,20 @@ export class SingleFlight<T> {
    * Returns the result of `read`, started by this caller or by another one with the same key.
    *
    * @param deadline in ms of `performance.now()`
-   * @throws TimeoutError at the deadline, or whatever `read` throws
+   * @param cancelled resolves when this caller no longer wants the result
+   * @throws TimeoutError at the deadline or when cancelled, or whatever `read` throws
    */
-  load(key: string, deadline: number, read: (deadline: number) => Promise<T>): Promise<T> {
+  load(
+    key: string,
+    deadline: number,
+    read: (deadline: number) => Promise<T>,
+    cancelled?: Promise<unknown>,
+  ): Promise<T> {
     const flight = this.flights.get(key);
-    if (flight === undefined) return withDeadline(deadline, this.begin(key, read(deadline)));
+    if (flight === undefined) return withDeadline(deadline, this.begin(key, read(deadline)), cancelled);
     const next = (flight.next ??= { result: this.after(flight, key, read), deadline });
     next.deadline = Math.max(next.deadline, deadline);
-    return withDeadline(deadline, next.result);
+    return withDeadline(deadline, next.result, cancelled);
   }
 
   private async after(flight: Flight<T>, key: string, read: (deadline: number) => Promise<T>): Promise<T> {

@@ -8,7 +8,7 @@ import { CreateItemDto, GetAllDto, GetByIdDto } from './items.dto.js';
 import { ItemsService } from './items.service.js';
 import { preferencesOf } from '../http/prefer.js';
 
-/** From this many characters on, an input is released as soon as its client has disconnected. */
+/** A search of more characters is abandoned when its client disconnects, so that its text does not stay in memory. */
 const LARGE_SEARCH = 10_000;
 
 /** The three operations. */

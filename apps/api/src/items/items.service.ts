@@ -85,11 +85,11 @@ export class ItemsService {
    */
   getAll({ search = '', ...input }: GetAllInput, receivedAt: number, disconnected?: Promise<void>): Promise<ItemsPage> {
     const request: ListRequest = { ...input, terms: queryTerms(search) };
-    const page = this.pages.load(JSON.stringify(request), receivedAt + READ_WITHIN_MS, async (deadline) => {
+    const read = async (deadline: number): Promise<ItemsPage> => {
       const { items, nextAfter } = await this.findPage(request, deadline);
       return { items: new Json(await itemsJson(items, this.view(), this.malformed.report)), nextAfter };
-    });
-    return disconnected === undefined ? page : withDeadline(receivedAt + READ_WITHIN_MS, page, disconnected);
+    };
+    return this.pages.load(JSON.stringify(request), receivedAt + READ_WITHIN_MS, read, disconnected);
   }
 
   private async findPage(request: ListRequest, deadline: number): Promise<ItemPage> {
