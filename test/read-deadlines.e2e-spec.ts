@@ -187,12 +187,17 @@ describe('the time of a read', () => {
     }
   });
 
-  it('runs out without exhausting the memory if the inputs of many reads are large', async () => {
+  it.each([
+    ['search', {}],
+    ['userId', {}],
+    ['categoryId', {}],
+    ['after', { categoryId: 'bicycles' }],
+  ])('runs out without exhausting the memory if many reads have a large %s', async (name, others) => {
     const small = ServiceProcess.start('api', { ...env, NODE_OPTIONS: '--max-old-space-size=256' });
     const { base } = await small.client();
     await small.waitForStatus('ready');
     await delayQueries(TOO_LATE_MS);
-    const body = Buffer.from(JSON.stringify({ search: `${uniqueWord()} ${'x'.repeat(900_000)}` }));
+    const body = Buffer.from(JSON.stringify({ ...others, [name]: `${uniqueWord()} ${'x'.repeat(900_000)}` }));
     const head = `POST /api/orpc/items/getAll HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
     const request = Buffer.concat([Buffer.from(`${head}Content-Length: ${String(body.length)}\r\n\r\n`), body]);
     const connections = await Promise.all(Array.from({ length: 500 }, () => RawConnection.open(base)));

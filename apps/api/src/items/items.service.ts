@@ -38,6 +38,12 @@ const ANONYMOUS = 'anonymous';
 const QUEUE_WITHIN_MS = 200;
 /** Responses to reads are due 2 s after the request. This leaves time to send them. */
 const READ_WITHIN_MS = 1800;
+/**
+ * The longest user id, slug or cursor that is looked up. A read holds them in memory until MongoDB responds, even if its
+ * client has disconnected.
+ */
+const MAX_LOOKUP_LENGTH = 1000;
+const UNKNOWN_POSITION = { path: ['after'], message: 'No item or cursor of this list' };
 const NO_SUCH_ITEM = new ApiError('NOT_FOUND', { message: 'No such item' });
 
 /** The parts of a create request besides its input. */
@@ -93,14 +99,15 @@ export class ItemsService {
   }
 
   private async findPage(request: ListRequest, deadline: number): Promise<ItemPage> {
-    const filter = await this.filterOf(request, deadline);
-    if (filter === undefined) return { items: [], nextAfter: undefined };
     const { userId, page: number = DEFAULT_PAGE, pageSize: limit = DEFAULT_PAGE_SIZE, after } = request;
+    if (isTooLong(after)) throw ApiError.input([UNKNOWN_POSITION]);
+    const filter = isTooLong(userId) ? undefined : await this.filterOf(request, deadline);
+    if (filter === undefined) return { items: [], nextAfter: undefined };
     const part = after === undefined ? { limit, skip: (number - 1) * limit } : { limit, after };
     const page = await (userId === undefined
       ? this.items.findPage(filter, part, deadline)
       : this.items.findFavouritesPage(userId, filter, part, deadline));
-    if (page === undefined) throw ApiError.input([{ path: ['after'], message: 'No item or cursor of this list' }]);
+    if (page === undefined) throw ApiError.input([UNKNOWN_POSITION]);
     return page;
   }
 
@@ -125,7 +132,8 @@ export class ItemsService {
 
   /** Returns the number of a category given by number or slug, or null if no category has the slug. */
   async findCategoryId(category: string, deadline = performance.now() + READ_WITHIN_MS): Promise<number | null> {
-    return categoryNumber(category) ?? this.references.findCategoryId(category, deadline);
+    const number = categoryNumber(category);
+    return number ?? (isTooLong(category) ? null : this.references.findCategoryId(category, deadline));
   }
 
   /** Creates an item through the queue. Returns the stored item, or the id of a queued one if that is enough. */
@@ -203,6 +211,10 @@ export class ItemsService {
   private view(): ItemView {
     return { now: new Date(), siteUrl: this.config.publicSiteUrl };
   }
+}
+
+function isTooLong(lookup: string | undefined): boolean {
+  return lookup !== undefined && lookup.length > MAX_LOOKUP_LENGTH;
 }
 
 function unknownOutcome(id: string, isKeyed: boolean): ApiErrorDetails {
