@@ -20,7 +20,7 @@ export async function start(
   const errors = new ErrorFilter(createLogger('test', 'silent'), () => '');
   @Module({ imports: [module as never], providers: [{ provide: APP_FILTER, useValue: errors }] })
   class TestModule {}
-  const adapter = new ApiAdapter(config, errors);
+  const adapter = new ApiAdapter(config, { errors });
   const app = await NestFactory.create(TestModule, adapter, { bodyParser: false, logger: false });
   running.push(app);
   await configure(app);

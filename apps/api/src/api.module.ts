@@ -3,7 +3,17 @@ import { APP_FILTER, APP_PIPE } from '@nestjs/core';
 import { Registry } from 'prom-client';
 import { Database, ItemRepository, ReferenceRepository, SchemaRepository, SecretRepository } from '@app/database';
 import { connectRedis, CreateQueue, ReplySubscriber } from '@app/queue';
-import { HealthController, READINESS, provide, throttle, type ApiConfig, type Logger } from '@app/runtime';
+import {
+  CHECK_TIMEOUT_MS,
+  HealthController,
+  READINESS,
+  provide,
+  registerProcessMetrics,
+  settledWithin,
+  throttle,
+  type ApiConfig,
+  type Logger,
+} from '@app/runtime';
 import { API_CONFIG } from './api-config.js';
 import { DocsController } from './docs/docs.controller.js';
 import { ApiReadiness } from './readiness.js';
@@ -11,6 +21,8 @@ import { CreateItemProducer } from './items/create-item.producer.js';
 import { ItemsController } from './items/items.controller.js';
 import { ItemsService } from './items/items.service.js';
 import { MalformedItems } from './items/malformed-items.js';
+import { CreateMetrics } from './metrics/create-metrics.js';
+import { QueueMetrics } from './metrics/queue-metrics.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { InputPipe } from './http/input.pipe.js';
 
@@ -24,9 +36,16 @@ export class ApiModule implements OnApplicationShutdown {
     private readonly queue: CreateQueue,
     private readonly replies: ReplySubscriber,
     private readonly database: Database,
-  ) {}
+    registry: Registry,
+  ) {
+    new QueueMetrics(registry, queue);
+    registerProcessMetrics(registry, {
+      mongodb: () => database.responds(CHECK_TIMEOUT_MS),
+      redis: async () => (await settledWithin(CHECK_TIMEOUT_MS, queue.backlog.state())) !== undefined,
+    });
+  }
 
-  static with(config: ApiConfig, logger: Logger, errors: ErrorFilter): DynamicModule {
+  static with(config: ApiConfig, logger: Logger, errors: ErrorFilter, registry: Registry): DynamicModule {
     // While Redis is unavailable, all connections to it share one log line per interval.
     const report = throttle(logger.warn.bind(logger));
     const providers: Provider[] = [
@@ -45,14 +64,14 @@ export class ApiModule implements OnApplicationShutdown {
         provide: ReplySubscriber,
         useFactory: () => new ReplySubscriber(connectRedis(config.redisUrl, 'subscriber', report), config.queuePrefix),
       },
-      provide(CreateItemProducer, CreateQueue, ReplySubscriber, ItemRepository),
+      provide(CreateMetrics, Registry),
+      provide(CreateItemProducer, CreateQueue, ReplySubscriber, ItemRepository, CreateMetrics),
       provide(ApiReadiness, Database, SchemaRepository, CreateQueue),
       { provide: READINESS, useExisting: ApiReadiness },
-      { provide: Registry, useFactory: () => new Registry() },
+      { provide: Registry, useValue: registry },
       {
         provide: MalformedItems,
-        useFactory: (registry: Registry) => new MalformedItems(registry, logger),
-        inject: [Registry],
+        useFactory: () => new MalformedItems(registry, logger),
       },
       ItemsService,
       { provide: APP_PIPE, useClass: InputPipe },

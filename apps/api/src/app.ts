@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { Registry } from 'prom-client';
 import { checkMongodbUri, Database } from '@app/database';
 import { parseRedisUrl, CreateQueue } from '@app/queue';
 import { nestLogger, type ApiConfig, type Logger, type Stoppable } from '@app/runtime';
@@ -13,6 +14,7 @@ import { callerAddress } from './http/caller-address.js';
 import { ErrorFilter } from './http/error.filter.js';
 import type { ClientTimeouts } from './http/server.js';
 import { ApiAdapter } from './http/api.adapter.js';
+import { RequestMetrics } from './metrics/request-metrics.js';
 
 /** A running API. */
 export interface Api extends Stoppable {
@@ -35,8 +37,9 @@ export async function createApp(config: ApiConfig, logger: Logger, timeouts?: Cl
   checkMongodbUri(config.mongodbUri);
   parseRedisUrl(config.redisUrl);
   const errors = new ErrorFilter(logger, callerAddress(config.trustProxy));
-  const adapter = new ApiAdapter(config, errors, timeouts);
-  const app = await NestFactory.create(ApiModule.with(config, logger, errors), adapter, {
+  const registry = new Registry();
+  const adapter = new ApiAdapter(config, { errors, metrics: new RequestMetrics(registry) }, timeouts);
+  const app = await NestFactory.create(ApiModule.with(config, logger, errors, registry), adapter, {
     bodyParser: false,
     logger: nestLogger(logger),
     abortOnError: false,

@@ -1,4 +1,4 @@
-import { Module, type DynamicModule, type Provider } from '@nestjs/common';
+import { Inject, Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { Registry } from 'prom-client';
 import {
   CounterRepository,
@@ -9,9 +9,19 @@ import {
   SchemaRepository,
 } from '@app/database';
 import { ItemCreator, SearchBackfill } from '@app/items';
-import { connectRedis, ReplyPublisher } from '@app/queue';
-import { HealthController, READINESS, provide, throttle, type Logger, type WorkerConfig } from '@app/runtime';
+import { connectRedis, redisResponds, ReplyPublisher, type RedisConnection } from '@app/queue';
+import {
+  CHECK_TIMEOUT_MS,
+  HealthController,
+  READINESS,
+  provide,
+  registerProcessMetrics,
+  throttle,
+  type Logger,
+  type WorkerConfig,
+} from '@app/runtime';
 import { WorkerReadiness } from './readiness.js';
+import { BatchMetrics } from './items/batch-metrics.js';
 import { CreateItemConsumer } from './items/create-item.consumer.js';
 import { CreateItemProcessor } from './items/create-item.processor.js';
 import { SearchIndexer } from './items/search-indexer.js';
@@ -28,6 +38,13 @@ const LOGGER = Symbol('Logger');
 /** Wires the worker process. */
 @Module({})
 export class WorkerModule {
+  constructor(registry: Registry, database: Database, @Inject(WORKER_REDIS) redis: RedisConnection) {
+    registerProcessMetrics(registry, {
+      mongodb: () => database.responds(CHECK_TIMEOUT_MS),
+      redis: () => redisResponds(redis, CHECK_TIMEOUT_MS),
+    });
+  }
+
   static with(config: WorkerConfig, logger: Logger): DynamicModule {
     // While Redis is unavailable, all connections to it share one log line per interval.
     const report = throttle(logger.warn.bind(logger));
@@ -49,7 +66,8 @@ export class WorkerModule {
       { provide: LOGGER, useValue: logger },
       { provide: WORKER_CONFIG, useValue: config },
       provide(CreateItemProcessor, ItemCreator, ReplyPublisher, SearchIndexer, LOGGER),
-      provide(CreateItemConsumer, WORKER_REDIS, WORKER_CONFIG, CreateItemProcessor, Database, LOGGER),
+      provide(BatchMetrics, Registry),
+      provide(CreateItemConsumer, WORKER_REDIS, WORKER_CONFIG, CreateItemProcessor, Database, LOGGER, BatchMetrics),
       provide(MaintenanceScheduler, MaintenanceRepository, SearchBackfill, LOGGER),
       provide(WorkerReadiness, Database, WORKER_REDIS, CreateItemConsumer),
       { provide: READINESS, useExisting: WorkerReadiness },

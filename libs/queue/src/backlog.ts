@@ -14,6 +14,12 @@ interface Sample {
   at: number;
   /** Jobs that a worker can take immediately. */
   waiting: number;
+  /** Jobs that a worker has taken. */
+  active: number;
+  /** Jobs that wait for their next attempt. */
+  delayed: number;
+  /** Age of the job that waits the longest, in seconds by the clocks of its producer and this process; 0 if none waits. */
+  oldestWaitingS: number;
   /** `waiting`, plus the jobs that wait for their next attempt. */
   jobs: number;
   /** Bytes of their data, estimated from the jobs at both ends of the queue. */
@@ -25,7 +31,16 @@ interface Sample {
 }
 
 /** The state of the queue, for operators. `refuses` is the limit that currently makes it refuse creates. */
-export type BacklogState = Pick<Sample, 'memory' | 'failed'> & { refuses?: 'memory' | 'jobs' | 'bytes' | undefined };
+export type BacklogState = Omit<Sample, 'at'> & { refuses?: FullReason | undefined };
+
+/** A limit that the queue has reached. */
+type FullReason = 'memory' | 'jobs' | 'bytes';
+
+/** Why a create is not queued: a limit, or no job has finished for a while, or the jobs before it would take too long. */
+export interface Refusal {
+  reason: FullReason | 'stalled' | 'slow';
+  retryAfterS: number;
+}
 
 const FRESH_MS = 250;
 /** Enough jobs from both ends of the queue to estimate the size of all its jobs. */
@@ -52,19 +67,23 @@ export class Backlog {
   ) {}
 
   /**
-   * Counts a create of this many bytes as queued, or returns the number of seconds after which to retry. A create
+   * Counts a create of this many bytes as queued, or returns why not and when to retry. A create
    * whose client waits (`waitMs`) is also refused if the jobs before it would take longer than that wait.
    *
    * @throws if Redis does not reply
    */
-  async admit(bytes: number, waitMs: number | undefined): Promise<number | undefined> {
+  async admit(bytes: number, waitMs: number | undefined): Promise<Refusal | undefined> {
     const sample = await this.current();
     const waiting = sample.waiting + this.added.jobs;
     const drainMs = this.rate.drainMs(waiting);
     const isStalled = waitMs !== undefined && waiting > 0 && this.rate.stalledMs > Math.max(waitMs, STALLED_AFTER_MS);
-    if (isStalled) return Math.min(RETRY_AFTER_STALLED_S, toSeconds(drainMs) ?? RETRY_AFTER_STALLED_S);
+    if (isStalled) {
+      const retryAfterS = Math.min(RETRY_AFTER_STALLED_S, toSeconds(drainMs) ?? RETRY_AFTER_STALLED_S);
+      return { reason: 'stalled', retryAfterS };
+    }
     const isTooSlow = waitMs !== undefined && drainMs !== undefined && drainMs > waitMs;
-    if (isTooSlow || this.reasonIn(sample, this.added) !== undefined) return toSeconds(drainMs) ?? 1;
+    const reason = this.reasonIn(sample, this.added) ?? (isTooSlow ? 'slow' : undefined);
+    if (reason !== undefined) return { reason, retryAfterS: toSeconds(drainMs) ?? 1 };
     this.added.jobs += 1;
     this.added.bytes += bytes;
     return undefined;
@@ -76,7 +95,7 @@ export class Backlog {
     return { ...sample, refuses: this.reasonIn(sample, { jobs: 0, bytes: 0 }) };
   }
 
-  private reasonIn({ jobs, bytes, memory }: Sample, added: BacklogLimits): BacklogState['refuses'] {
+  private reasonIn({ jobs, bytes, memory }: Sample, added: BacklogLimits): FullReason | undefined {
     if (memory > MEMORY_LIMIT) return 'memory';
     if (jobs + added.jobs >= this.limits.jobs) return 'jobs';
     return bytes + added.bytes >= this.limits.bytes ? 'bytes' : undefined;
@@ -98,14 +117,17 @@ export class Backlog {
 
   private async takeSample(): Promise<Sample> {
     const at = performance.now();
-    const names = ['wait', 'prioritized', 'delayed', 'failed', 'metrics:completed', 'metrics:failed'];
+    const names = ['wait', 'prioritized', 'delayed', 'failed', 'metrics:completed', 'metrics:failed', 'active'];
     const keys = names.map((name) => this.toKey(name));
     const reply = await this.redis.eval(SAMPLE_SCRIPT, keys.length, ...keys, this.toKey(''), SAMPLED_JOBS);
     const [counts, info] = reply as [number[], string];
-    const [waits = 0, prioritized = 0, delayed = 0, failed = 0, finished = 0, bytes = 0] = counts;
+    const [waits = 0, prioritized = 0, delayed = 0, failed = 0, finished = 0, bytes = 0, active = 0, since = 0] =
+      counts;
     const waiting = waits + prioritized;
     this.rate.observe({ at, waiting, finished });
-    return { at, waiting, jobs: waiting + delayed, bytes, failed, memory: memoryShare(info) };
+    const oldestWaitingS = since === 0 ? 0 : Math.max(0, Date.now() - since) / 1000;
+    const jobs = waiting + delayed;
+    return { at, waiting, active, delayed, jobs, oldestWaitingS, bytes, failed, memory: memoryShare(info) };
   }
 }
 
@@ -136,10 +158,14 @@ for _, key in ipairs({ prioritized, delayed }) do
   counts[key] = redis.call('ZCARD', key)
   bytes = bytes + bytesOf(counts[key], redis.call('ZRANGE', key, 0, sampled - 1))
 end
+-- Workers take jobs from the end of the list.
+local oldest = redis.call('LINDEX', wait, -1)
+local since = oldest and tonumber(redis.call('HGET', prefix .. oldest, 'timestamp') or 0) or 0
 local completed = tonumber(redis.call('HGET', KEYS[5], 'count') or 0)
 local rejected = tonumber(redis.call('HGET', KEYS[6], 'count') or 0)
 return {
-  { waiting, counts[prioritized], counts[delayed], redis.call('ZCARD', failed), completed + rejected, bytes },
+  { waiting, counts[prioritized], counts[delayed], redis.call('ZCARD', failed), completed + rejected, bytes,
+    redis.call('LLEN', KEYS[7]), since },
   redis.call('INFO', 'memory'),
 }
 `;

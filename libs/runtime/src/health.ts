@@ -1,5 +1,5 @@
 import { Controller, Get, Inject, Res } from '@nestjs/common';
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { Gauge, Registry } from 'prom-client';
 
 /** The state of a process, with one line for each part: {@link OK}, or what is wrong with it. */
 export interface Readiness {
@@ -46,7 +46,6 @@ export class HealthController {
     @Inject(READINESS) private readonly readiness: ReadinessCheck,
     @Inject(Registry) private readonly registry: Registry,
   ) {
-    collectDefaultMetrics({ register: registry });
     this.partOk = new Gauge({
       name: 'item_listing_part_ok',
       help: '1 while this part of the process works, else 0',

@@ -1,3 +1,4 @@
+import { VERSION } from '@app/runtime';
 import { DESCRIPTION } from './description.js';
 import { HEADERS, PARAMETERS } from './headers.js';
 import { create, getAll, getById } from './operations.js';
@@ -12,7 +13,7 @@ export const OPENAPI = {
   openapi: '3.1.0',
   info: {
     title: 'Item Listing Service',
-    version: '0.1.0',
+    version: VERSION,
     summary: 'Lists, returns and creates the items of a second-hand marketplace',
     description: DESCRIPTION,
     license: { name: 'MIT', identifier: 'MIT' },

@@ -5,7 +5,6 @@ import type { ApiConfig } from '@app/runtime';
 import { sendJson, type ApiRequest, type ApiResponse } from './api-message.js';
 import { Connections } from './connections.js';
 import { crossOrigin } from './cors.js';
-import type { ErrorFilter } from './error.filter.js';
 import { FastLane, type NextFunction } from './fast-lane.js';
 import { pathOf, readInput, requestListener, sendNoRoute, type RequestListenerOptions } from './request-listener.js';
 import { createHttpServer, type ClientTimeouts } from './server.js';
@@ -25,7 +24,7 @@ export class ApiAdapter extends ExpressAdapter {
 
   constructor(
     private readonly config: ApiConfig,
-    errors: ErrorFilter,
+    shared: Pick<RequestListenerOptions, 'errors' | 'metrics'>,
     private readonly timeouts?: ClientTimeouts,
   ) {
     const lane = new FastLane((request, response, next) => {
@@ -35,7 +34,7 @@ export class ApiAdapter extends ExpressAdapter {
     this.lane = lane;
     this.listening = {
       lane,
-      errors,
+      ...shared,
       connections: this.connections,
       maxBodyBytes: config.maxBodyBytes,
       // Twice an item, which may be sent with escapes and white space.

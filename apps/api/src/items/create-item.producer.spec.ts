@@ -2,10 +2,12 @@ import type { NewItem } from '@app/contracts';
 import type { ItemRepository } from '@app/database';
 import type { CreateQueue, ReplySubscriber } from '@app/queue';
 import { withDeadline } from '@app/runtime';
+import { Registry } from 'prom-client';
+import { CreateMetrics } from '../metrics/create-metrics.js';
 import { CreateItemProducer, type ProducerOptions, type ProducerOutcome } from './create-item.producer.js';
 
 const NEVER = new Promise<never>(() => undefined);
-const REFUSED = { kind: 'refused', retryAfterS: 1 };
+const REFUSED = { kind: 'refused', retryAfterS: 1, reason: 'time' };
 const SIZE = { bytes: 100, heapBytes: 100 };
 /** The most creates that are queued concurrently. */
 const MAX_QUEUEING = 16;
@@ -42,7 +44,8 @@ describe('CreateItemProducer', () => {
     const backlog = { admit, state: () => Promise.resolve() };
     const queue = { find, add, findStates, backlog } as unknown as CreateQueue;
     const replies = { channel: 'replies', listen: () => undefined } as unknown as ReplySubscriber;
-    producer = new CreateItemProducer(queue, replies, { findStored, findStoredById } as unknown as ItemRepository);
+    const items = { findStored, findStoredById } as unknown as ItemRepository;
+    producer = new CreateItemProducer(queue, replies, items, new CreateMetrics(new Registry()));
     created = 0;
   });
   afterEach(() => {
@@ -167,7 +170,7 @@ describe('CreateItemProducer', () => {
   it('refuses creates beyond 64 MiB of waiting items', async () => {
     const many = createMany(33, { size: { bytes: 60_000, heapBytes: 2 * 1024 * 1024 } });
     await after(10);
-    expect(await many.at(-1)).toEqual(REFUSED);
+    expect(await many.at(-1)).toEqual({ ...REFUSED, reason: 'process' });
     expect(add).toHaveBeenCalledTimes(32);
   });
 });

@@ -1,8 +1,9 @@
 import type { ItemWithoutUrl } from '@app/contracts';
 import type { ItemRepository } from '@app/database';
-import type { CreateQueue, ExistingJob, NewJob, ReplySubscriber } from '@app/queue';
+import type { CreateQueue, ExistingJob, NewJob, Refusal, ReplySubscriber } from '@app/queue';
 import type { ItemSize } from '@app/items';
 import { EXPIRED, Limiter, settledBy, settledWithin } from '@app/runtime';
+import type { CreateMetrics } from '../metrics/create-metrics.js';
 import { PendingCreates, type PendingCreate } from './pending-creates.js';
 
 /** How to carry out a create. All times are in ms of `performance.now()`. */
@@ -30,9 +31,12 @@ export type ProducerOutcome =
   | { kind: 'conflict' }
   | { kind: 'failed' }
   /** It is certain that nothing was queued. */
-  | { kind: 'refused'; retryAfterS: number }
+  | { kind: 'refused'; retryAfterS: number; reason: RefusalReason }
   /** It may be queued or even stored, but no confirmation came in time. */
   | { kind: 'unknown' };
+
+/** Why a create was not queued: the queue is full or slow, this process is, a store did not respond, or it was too late. */
+export type RefusalReason = Refusal['reason'] | 'process' | 'redis' | 'mongodb' | 'time';
 
 /** Creates that are queued concurrently: enough to keep Redis busy, few enough for reads to run in between. */
 const MAX_QUEUEING = 16;
@@ -40,7 +44,6 @@ const MAX_QUEUEING = 16;
 const EARLY_FIND_MS = 1000;
 /** Limit of the search in each store after the wait. Delays the response by at most three times as long. */
 const LATE_FIND_MS = 100;
-const REFUSED: ProducerOutcome = { kind: 'refused', retryAfterS: 1 };
 const CONFLICT = { kind: 'conflict' } as const;
 const FAILED = { kind: 'failed' } as const;
 const UNKNOWN = { kind: 'unknown' } as const;
@@ -54,26 +57,19 @@ export class CreateItemProducer {
     private readonly queue: CreateQueue,
     private readonly replies: ReplySubscriber,
     private readonly items: ItemRepository,
+    private readonly metrics: CreateMetrics,
   ) {
     this.pending = new PendingCreates(queue, items);
     replies.listen(({ id, outcome }) => {
-      this.pending.settle(id, outcome);
+      this.pending.settle(id, outcome, 'reply');
     });
   }
 
   /** Queues a create and returns its outcome. Never throws when a store or the worker fails. */
   async create(request: Omit<NewJob, 'replyTo'>, options: ProducerOptions): Promise<ProducerOutcome> {
-    // Register the waiter before queueing: a fast worker's reply may arrive before Redis confirms the job.
-    const pending = this.pending.join({ ...request, replyTo: this.replies.channel }, options.size);
-    if (pending === undefined) return REFUSED;
-    try {
-      const queueing = pending.queueOnce(() => this.enqueue(pending, options));
-      const ended = await settledBy(options.queueBy, queueing, Promise.race([options.disconnected, pending.outcome]));
-      if (ended !== undefined) return ended;
-      return pending.isSent ? await this.waitFor(pending, options) : REFUSED;
-    } finally {
-      this.pending.leave(pending);
-    }
+    const outcome = await this.queueAndWait(request, options);
+    this.metrics.countOutcome(outcome);
+    return outcome;
   }
 
   /** Ends all waits, because the process is about to end. */
@@ -81,15 +77,30 @@ export class CreateItemProducer {
     this.pending.abandon();
   }
 
+  private async queueAndWait(request: Omit<NewJob, 'replyTo'>, options: ProducerOptions): Promise<ProducerOutcome> {
+    // Register the waiter before queueing: a fast worker's reply may arrive before Redis confirms the job.
+    const pending = this.pending.join({ ...request, replyTo: this.replies.channel }, options.size);
+    if (pending === undefined) return refused('process');
+    try {
+      const queueing = pending.queueOnce(() => this.enqueue(pending, options));
+      const ended = await settledBy(options.queueBy, queueing, Promise.race([options.disconnected, pending.outcome]));
+      if (ended !== undefined) return ended;
+      return pending.isSent ? await this.waitFor(pending, options) : refused('time');
+    } finally {
+      this.pending.leave(pending);
+    }
+  }
+
   /** Returns undefined once the job, or an equal one under the same key, is or may be in the queue. */
   private async enqueue(pending: PendingCreate, options: ProducerOptions): Promise<ProducerOutcome | undefined> {
     const earlier = options.isKeyed ? await this.findByKey(pending.job.id, options, EARLY_FIND_MS) : NOTHING;
     if (isOutcome(earlier)) return earlier;
     // A client that does not wait for the item would never learn that the key was used with another body.
-    if (earlier.kind === 'no redis' || (earlier.kind === 'no mongodb' && options.respondAsync)) return REFUSED;
+    if (earlier.kind === 'no redis') return refused('redis');
+    if (earlier.kind === 'no mongodb' && options.respondAsync) return refused('mongodb');
     const limits = { deadline: options.queueBy, cancelled: pending.outcome };
     const ended = await this.limiter.run(() => this.send(pending, options, earlier), limits);
-    return ended === EXPIRED ? REFUSED : ended;
+    return ended === EXPIRED ? refused('time') : ended;
   }
 
   private async send(
@@ -101,17 +112,17 @@ export class CreateItemProducer {
     try {
       if (earlier.kind === 'unreadable') await this.queue.replaceData(earlier.existing, pending.job);
       const waitMs = options.respondAsync ? undefined : Math.max(0, options.deadline - performance.now());
-      const retryAfterS = existing ? undefined : await this.queue.backlog.admit(options.size.bytes, waitMs);
-      if (retryAfterS !== undefined) return { kind: 'refused', retryAfterS };
+      const refusal = existing ? undefined : await this.queue.backlog.admit(options.size.bytes, waitMs);
+      if (refusal !== undefined) return { kind: 'refused', ...refusal };
     } catch {
       // Redis did not respond, and nothing has been queued yet.
-      return REFUSED;
+      return refused('redis');
     }
     // While Redis was asked, all its clients may have disconnected, or its time may have passed.
-    if (pending.isSettled || performance.now() > options.queueBy) return REFUSED;
+    if (pending.isSettled || performance.now() > options.queueBy) return refused('time');
     pending.markSent();
     const enqueued = await (existing === undefined ? this.queue.add(pending.job) : this.queue.retry(pending.job.id));
-    if (enqueued === 'refused') return REFUSED;
+    if (enqueued === 'refused') return refused('redis');
     // If Redis did not confirm the job, it is looked up, and queued again if missing, while its client waits.
     if (enqueued === 'queued') pending.markQueued();
     return undefined;
@@ -145,6 +156,7 @@ export class CreateItemProducer {
   private async waitFor(pending: PendingCreate, options: ProducerOptions): Promise<ProducerOutcome> {
     const { deadline, queueBy, respondAsync, isKeyed, isSame, disconnected } = options;
     const outcome = await settledBy(deadline, pending.outcome, disconnected);
+    this.metrics.countWait(pending.settledBy ?? (performance.now() >= deadline ? 'deadline' : 'abandoned'));
     if (outcome?.kind === 'created')
       return ifSame(isSame(outcome.requestHash), { kind: 'created', item: outcome.item, isReplay: false });
     if (outcome === undefined && respondAsync) await settledBy(queueBy, pending.queued, disconnected);
@@ -157,6 +169,10 @@ export class CreateItemProducer {
     if (outcome !== undefined) return late.kind === 'existing' && !late.existing.hasFailed ? UNKNOWN : outcome;
     return late.kind === 'existing' ? accepted : UNKNOWN;
   }
+}
+
+function refused(reason: RefusalReason): ProducerOutcome {
+  return { kind: 'refused', retryAfterS: 1, reason };
 }
 
 type Known = Extract<ProducerOutcome, { kind: 'created' | 'conflict' | 'failed' | 'unknown' }>;

@@ -24,6 +24,8 @@ export class PendingCreate {
   readonly queued: Promise<void>;
   isQueued = false;
   isSettled = false;
+  /** What the outcome was learned from. */
+  settledBy: 'reply' | 'look-up' | undefined;
   /** How many clients wait for it. */
   waiting = 0;
   private resolve: (outcome: CreateOutcome | undefined) => void = () => undefined;
@@ -115,8 +117,11 @@ export class PendingCreates {
     else this.pending.delete(create.job.id);
   }
 
-  settle(id: string, outcome: CreateOutcome): void {
-    for (const create of this.pending.get(id) ?? []) create.settle(outcome);
+  settle(id: string, outcome: CreateOutcome, by: PendingCreate['settledBy']): void {
+    for (const create of this.pending.get(id) ?? []) {
+      create.settledBy ??= by;
+      create.settle(outcome);
+    }
   }
 
   /** Settles all creates without an outcome. */
@@ -147,14 +152,14 @@ export class PendingCreates {
 
   private async lookUpStored(ids: string[]): Promise<void> {
     for (const { id, requestHash, item } of await this.items.findStored(ids, performance.now() + FIND_MS))
-      this.settle(id, item === undefined ? { kind: 'failed' } : { kind: 'created', item, requestHash });
+      this.settle(id, item === undefined ? { kind: 'failed' } : { kind: 'created', item, requestHash }, 'look-up');
   }
 
   /** Settles failed creates, and returns those whose job Redis has lost or never confirmed. */
   private async lookUpQueued(creates: PendingCreate[]): Promise<PendingCreate[]> {
     const states = await this.queue.findStates(creates.map(({ job }) => job.id));
     return creates.filter((create, index) => {
-      if (states[index] === 'failed') this.settle(create.job.id, { kind: 'failed' });
+      if (states[index] === 'failed') this.settle(create.job.id, { kind: 'failed' }, 'look-up');
       if (states[index] === 'open') create.markQueued();
       return states[index] === 'missing' && (!create.isQueued || create.isOlderThan(ADD_AGAIN_AFTER_MS));
     });

@@ -1,6 +1,7 @@
 import { isDatabaseUnavailable, type Database } from '@app/database';
 import { CREATE_QUEUE, JobWorker, type JobOutcome, type RedisConnection } from '@app/queue';
 import type { Logger, WorkerConfig } from '@app/runtime';
+import type { BatchMetrics } from './batch-metrics.js';
 import { UnknownVersionError, type CreateItemProcessor } from './create-item.processor.js';
 
 const PING_WITHIN_MS = 1000;
@@ -23,12 +24,17 @@ export class CreateItemConsumer {
     processor: CreateItemProcessor,
     private readonly database: Database,
     private readonly logger: Logger,
+    metrics: BatchMetrics,
   ) {
     this.worker = new JobWorker(
       { redis, queue: CREATE_QUEUE, queuePrefix, concurrency },
       {
-        process: async (jobs) => (await processor.process(jobs)).map((error) => this.toOutcome(error)),
-        onFailed: (job, error) => void processor.giveUp(job, error.message),
+        process: (jobs) =>
+          metrics.measure(async () => (await processor.process(jobs)).map((error) => this.toOutcome(error))),
+        onFailed: (job, error) => {
+          metrics.countFailure();
+          void processor.giveUp(job, error.message);
+        },
       },
       logger,
     );

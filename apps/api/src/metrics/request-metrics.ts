@@ -1,0 +1,31 @@
+import { Histogram, type Registry } from 'prom-client';
+import type { ApiResponse } from '../http/api-message.js';
+
+const OPERATION = /^\/api\/orpc\/items\/(getAll|getById|create)(?:$|\?)/;
+
+/** Measures how long requests take. */
+export class RequestMetrics {
+  private readonly onClose: (this: ApiResponse) => void;
+
+  constructor(registry: Registry) {
+    const duration = new Histogram({
+      name: 'item_listing_http_request_duration_seconds',
+      help: 'Time from the head of a request until its response is sent or its client has disconnected',
+      labelNames: ['operation', 'status'],
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10],
+      registers: [registry],
+    });
+    // One function for all responses, because a closure for each would cost more than the measurement.
+    this.onClose = function () {
+      const { arrivedAt, originalUrl, url = '' } = this.req;
+      const operation = OPERATION.exec(originalUrl ?? url)?.[1] ?? 'other';
+      const status = this.writableFinished ? this.statusCode : 'disconnected';
+      duration.observe({ operation, status }, (performance.now() - arrivedAt) / 1000);
+    };
+  }
+
+  /** Measures a request from its arrival until its response is closed. */
+  measure(response: ApiResponse): void {
+    response.on('close', this.onClose);
+  }
+}

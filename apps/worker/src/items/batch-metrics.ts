@@ -1,0 +1,51 @@
+import type { JobOutcome } from '@app/queue';
+import { Counter, Histogram, type Registry } from 'prom-client';
+
+/** Measures batches of create jobs. */
+export class BatchMetrics {
+  private readonly sizes: Histogram;
+  private readonly durations: Histogram;
+  private readonly attempts: Counter<'outcome'>;
+  private readonly failures: Counter;
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    this.sizes = new Histogram({
+      name: 'item_listing_batch_jobs',
+      help: 'Jobs in a batch',
+      buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
+      registers,
+    });
+    this.durations = new Histogram({
+      name: 'item_listing_batch_duration_seconds',
+      help: 'Time to process a batch',
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10],
+      registers,
+    });
+    this.attempts = new Counter({
+      name: 'item_listing_job_attempts_total',
+      help: 'Attempts to process a job, by outcome',
+      labelNames: ['outcome'],
+      registers,
+    });
+    this.failures = new Counter({
+      name: 'item_listing_jobs_failed_total',
+      help: 'Jobs that have failed permanently',
+      registers,
+    });
+  }
+
+  /** Processes a batch and measures it. */
+  async measure(process: () => Promise<JobOutcome[]>): Promise<JobOutcome[]> {
+    const end = this.durations.startTimer();
+    const outcomes = await process();
+    end();
+    this.sizes.observe(outcomes.length);
+    for (const { kind } of outcomes) this.attempts.inc({ outcome: kind });
+    return outcomes;
+  }
+
+  countFailure(): void {
+    this.failures.inc();
+  }
+}

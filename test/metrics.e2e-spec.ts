@@ -1,0 +1,148 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Item } from '@app/contracts';
+import { SchemaRepository, type Database } from '@app/database';
+import type { ApiClient } from './support/api-client.js';
+import { eventually } from './support/eventually.js';
+import { validInput } from './support/items.js';
+import { endProcesses, ServiceProcess } from './support/processes.js';
+import { freshEnvironment, openDatabase } from './support/service.js';
+
+/** Returns the value of a sample, or undefined if there is none. */
+async function valueOf({ base }: ApiClient, sample: string): Promise<number | undefined> {
+  const lines = (await (await fetch(`${base}/metrics`)).text()).split('\n');
+  const line = lines.find((each) => each.startsWith(`${sample} `));
+  return line === undefined ? undefined : Number(line.slice(sample.length + 1));
+}
+
+describe('the metrics', () => {
+  let database: Database;
+  let env: NodeJS.ProcessEnv;
+  let api: ApiClient;
+  let worker: ServiceProcess;
+
+  beforeAll(async () => {
+    env = freshEnvironment({ BACKLOG_LIMIT: '20', LOG_LEVEL: 'info' });
+    database = await openDatabase(env);
+    await new SchemaRepository(database).createIndexes();
+    const process = ServiceProcess.start('api', env);
+    worker = ServiceProcess.start('worker', env);
+    await Promise.all([process, worker].map((each) => each.waitForStatus('ready')));
+    api = await process.client();
+  });
+  afterAll(async () => {
+    await database.connection.dropDatabase();
+    await database.close();
+    await endProcesses();
+  });
+
+  const create = (key?: string, wait = 10): Promise<{ status: number; body: unknown }> => {
+    const headers = { Prefer: `wait=${String(wait)}`, ...(key === undefined ? {} : { 'Idempotency-Key': key }) };
+    return api.call('create', validInput({ stock: wait }), headers);
+  };
+  /** Waits until a sample has increased by one, because a reply arrives before the worker has finished its batch. */
+  const expectOneMore = async (client: ApiClient, sample: string, act: () => Promise<unknown>): Promise<void> => {
+    const before = (await valueOf(client, sample)) ?? 0;
+    await act();
+    await eventually(async () => {
+      expect(await valueOf(client, sample)).toBe(before + 1);
+    });
+  };
+
+  it.each([
+    ['getAll', '200', () => api.getAll()],
+    ['getById', '404', () => api.call('getById', { id: 'f'.repeat(24) })],
+    ['create', '400', () => api.call('create', {})],
+    ['other', '404', () => api.request('/no/such/path', {})],
+  ])('have the duration of requests: %s with %s', async (operation, status, request) => {
+    const labels = `{operation="${operation}",status="${status}"}`;
+    const count = `item_listing_http_request_duration_seconds_count${labels}`;
+    await expectOneMore(api, count, request);
+    expect(await valueOf(api, `item_listing_http_request_duration_seconds_sum${labels}`)).toBeGreaterThan(0);
+  });
+
+  it('count creates by outcome, and the replies that ended their wait', async () => {
+    const outcome = (name: string): string => `item_listing_creates_total{outcome="${name}",reason=""}`;
+    await expectOneMore(api, outcome('stored'), () => create('metrics-key'));
+    await expectOneMore(api, outcome('replayed'), () => create('metrics-key'));
+    await expectOneMore(api, outcome('conflict'), () => create('metrics-key', 9));
+    await expectOneMore(api, 'item_listing_create_waits_total{end="reply"}', () => create());
+  });
+
+  it('count the jobs of the worker by outcome and batch', async () => {
+    const client = await worker.client();
+    await expectOneMore(client, 'item_listing_job_attempts_total{outcome="done"}', () => create());
+    await expectOneMore(client, 'item_listing_batch_jobs_sum', () => create());
+    await expectOneMore(client, 'item_listing_batch_duration_seconds_count', () => create());
+  });
+
+  it('show that creates wait in the queue, time out and are refused while the worker is stopped', async () => {
+    worker.signal('SIGSTOP');
+    try {
+      const unknown = 'item_listing_creates_total{outcome="unknown",reason=""}';
+      await expectOneMore(api, unknown, () => create(undefined, 1));
+      expect(await valueOf(api, 'item_listing_create_waits_total{end="deadline"}')).toBe(1);
+      const full = 'item_listing_creates_total{outcome="refused",reason="jobs"}';
+      // Those that are accepted do not wait for the worker.
+      const createMany = async (): Promise<void> => {
+        const headers = { Prefer: 'respond-async' };
+        for (let n = 0; n < 30; n++) await api.call('create', validInput(), headers);
+      };
+      await createMany();
+      expect(await valueOf(api, full)).toBeGreaterThan(0);
+      const waiting = (await valueOf(api, 'item_listing_jobs{state="waiting"}')) ?? 0;
+      const active = (await valueOf(api, 'item_listing_jobs{state="active"}')) ?? 0;
+      expect(waiting).toBeGreaterThan(0);
+      expect(waiting + active).toBeGreaterThanOrEqual(20);
+      await eventually(async () => {
+        expect(await valueOf(api, 'item_listing_oldest_waiting_job_age_seconds')).toBeGreaterThan(1);
+      });
+    } finally {
+      worker.signal('SIGCONT');
+    }
+    await eventually(async () => {
+      expect(await valueOf(api, 'item_listing_jobs{state="waiting"}')).toBe(0);
+      expect(await valueOf(api, 'item_listing_oldest_waiting_job_age_seconds')).toBe(0);
+    });
+  });
+
+  it('have how long each store takes to respond', async () => {
+    for (const client of [api, await worker.client()])
+      for (const store of ['mongodb', 'redis'])
+        expect(await valueOf(client, `item_listing_store_response_seconds{store="${store}"}`)).toBeGreaterThan(0);
+  });
+
+  it('are those that docs/metrics.md describes', async () => {
+    await create();
+    const documented = readFileSync(join(process.cwd(), 'docs', 'metrics.md'), 'utf8').match(/(?<=`)item_listing_\w+/g);
+    const exposed: string[] = [];
+    for (const { base } of [api, await worker.client()]) {
+      const text = await (await fetch(`${base}/metrics`)).text();
+      exposed.push(...Array.from(text.matchAll(/^# TYPE (item_listing_\w+)/gm), ([, name = '']) => name));
+    }
+    expect([...new Set(documented)].sort()).toEqual([...new Set(exposed)].sort());
+  });
+
+  it('are those that the alerting rules use', () => {
+    const read = (...path: string[]): string => readFileSync(join(process.cwd(), ...path), 'utf8');
+    const used = read('deploy', 'prometheus', 'alerts.yml').match(/item_listing_\w+/g) ?? [];
+    expect(used.length).toBeGreaterThan(0);
+    const documented = read('docs', 'metrics.md');
+    const unknown = used.filter((name) => !documented.includes(`\`${name.replace(/_bucket$/, '')}\``));
+    expect(unknown).toEqual([]);
+  });
+
+  it('do not have the data of items', async () => {
+    // The queue may still count as full.
+    const id = await eventually(async () => {
+      const { status, body } = await api.call<Item>('create', validInput({ name: 'Unmistakable bicycle' }));
+      expect(status).toBe(200);
+      return body.id;
+    });
+    for (const { base } of [api, await worker.client()]) {
+      const text = await (await fetch(`${base}/metrics`)).text();
+      expect(text).not.toContain('Unmistakable');
+      expect(text).not.toContain(id);
+    }
+  });
+});
