@@ -69,6 +69,12 @@ describe('the metrics', () => {
     await expectOneMore(api, 'item_listing_create_waits_total{end="reply"}', () => create());
   });
 
+  it('have outcomes that have not occurred yet, so that Prometheus sees their first increase', async () => {
+    expect(await valueOf(api, 'item_listing_creates_total{outcome="refused",reason="slow"}')).toBe(0);
+    expect(await valueOf(api, 'item_listing_creates_total{outcome="failed",reason=""}')).toBe(0);
+    expect(await valueOf(api, 'item_listing_create_waits_total{end="look-up"}')).toBe(0);
+  });
+
   it('count the jobs of the worker by outcome and batch', async () => {
     const client = await worker.client();
     await expectOneMore(client, 'item_listing_job_attempts_total{outcome="done"}', () => create());

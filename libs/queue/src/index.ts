@@ -1,4 +1,4 @@
-export type { BacklogLimits, BacklogState, Refusal } from './backlog.js';
+export type { BacklogLimits, BacklogState } from './backlog.js';
 export * from './create-queue.js';
 export * from './failed-jobs.js';
 export * from './job-worker.js';

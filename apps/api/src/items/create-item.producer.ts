@@ -1,9 +1,9 @@
 import type { ItemWithoutUrl } from '@app/contracts';
 import type { ItemRepository } from '@app/database';
-import type { CreateQueue, ExistingJob, NewJob, Refusal, ReplySubscriber } from '@app/queue';
+import type { CreateQueue, ExistingJob, NewJob, ReplySubscriber } from '@app/queue';
 import type { ItemSize } from '@app/items';
 import { EXPIRED, Limiter, settledBy, settledWithin } from '@app/runtime';
-import type { CreateMetrics } from '../metrics/create-metrics.js';
+import type { CreateMetrics, RefusalReason } from '../metrics/create-metrics.js';
 import { PendingCreates, type PendingCreate } from './pending-creates.js';
 
 /** How to carry out a create. All times are in ms of `performance.now()`. */
@@ -35,15 +35,14 @@ export type ProducerOutcome =
   /** It may be queued or even stored, but no confirmation came in time. */
   | { kind: 'unknown' };
 
-/** Why a create was not queued: the queue is full or slow, this process is, a store did not respond, or it was too late. */
-export type RefusalReason = Refusal['reason'] | 'process' | 'redis' | 'mongodb' | 'time';
-
 /** Creates that are queued concurrently: enough to keep Redis busy, few enough for reads to run in between. */
 const MAX_QUEUEING = 16;
 /** Limit of the search for an earlier create before queueing. It may give up, because the insert finds it as well. */
 const EARLY_FIND_MS = 1000;
 /** Limit of the search in each store after the wait. Delays the response by at most three times as long. */
 const LATE_FIND_MS = 100;
+/** A timer may fire this much earlier than it is due. */
+const TIMER_PRECISION_MS = 2;
 const CONFLICT = { kind: 'conflict' } as const;
 const FAILED = { kind: 'failed' } as const;
 const UNKNOWN = { kind: 'unknown' } as const;
@@ -156,7 +155,8 @@ export class CreateItemProducer {
   private async waitFor(pending: PendingCreate, options: ProducerOptions): Promise<ProducerOutcome> {
     const { deadline, queueBy, respondAsync, isKeyed, isSame, disconnected } = options;
     const outcome = await settledBy(deadline, pending.outcome, disconnected);
-    this.metrics.countWait(pending.settledBy ?? (performance.now() >= deadline ? 'deadline' : 'abandoned'));
+    const isOver = performance.now() >= deadline - TIMER_PRECISION_MS;
+    this.metrics.countWait(pending.settledBy ?? (isOver ? 'deadline' : 'abandoned'));
     if (outcome?.kind === 'created')
       return ifSame(isSame(outcome.requestHash), { kind: 'created', item: outcome.item, isReplay: false });
     if (outcome === undefined && respondAsync) await settledBy(queueBy, pending.queued, disconnected);

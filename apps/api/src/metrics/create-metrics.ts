@@ -1,14 +1,20 @@
 import { Counter, type Registry } from 'prom-client';
 
+const OUTCOMES = ['stored', 'replayed', 'queued', 'conflict', 'failed', 'unknown'] as const;
+const REASONS = ['jobs', 'bytes', 'memory', 'stalled', 'slow', 'process', 'redis', 'mongodb', 'time'] as const;
+const WAIT_ENDS = ['reply', 'look-up', 'deadline', 'abandoned'] as const;
+
+/** Why a create was refused: the queue is full or slow, this process is full, a store did not respond, or it was too late. */
+export type RefusalReason = (typeof REASONS)[number];
+
 /** How the wait for a queued create ended. */
-export type WaitEnd = 'reply' | 'look-up' | 'deadline' | 'abandoned';
+export type WaitEnd = (typeof WAIT_ENDS)[number];
 
 /** The parts of a create's outcome that are counted. */
 export interface CountedOutcome {
   kind: string;
   isReplay?: boolean;
-  /** Why it was refused. */
-  reason?: string;
+  reason?: RefusalReason;
 }
 
 /** Counts the outcomes of creates. */
@@ -29,11 +35,15 @@ export class CreateMetrics {
       labelNames: ['end'],
       registers: [registry],
     });
+    // Prometheus does not see the first increase of a time series that does not exist before it.
+    for (const outcome of OUTCOMES) this.outcomes.inc({ outcome, reason: '' }, 0);
+    for (const reason of REASONS) this.outcomes.inc({ outcome: 'refused', reason }, 0);
+    for (const end of WAIT_ENDS) this.waits.inc({ end }, 0);
   }
 
-  countOutcome({ kind, isReplay = false, reason = '' }: CountedOutcome): void {
+  countOutcome({ kind, isReplay = false, reason }: CountedOutcome): void {
     const stored = isReplay ? 'replayed' : 'stored';
-    this.outcomes.inc({ outcome: kind === 'created' ? stored : kind, reason });
+    this.outcomes.inc({ outcome: kind === 'created' ? stored : kind, reason: reason ?? '' });
   }
 
   countWait(end: WaitEnd): void {
