@@ -93,10 +93,12 @@ export async function compilePeers(launcher) {
   return folder;
 }
 
-/** Looks for the newest first: a scan from the oldest would pass over the removed keys of items just indexed. */
+/**
+ * Returns whether an item has no search terms yet. Looks at the newest item first: a scan for any such item would pass
+ * over the removed index keys of all items that were indexed just before.
+ */
 export async function hasUnindexed(db) {
   const items = db.collection('items');
-  // Items are indexed in about the order of their numbers. Looking for any unindexed item is slow while many change.
   const newest = await items.findOne({}, { projection: { searchVersion: 1 }, sort: { publicId: -1 } });
   if (newest?.searchVersion === undefined) return newest !== null;
   return (await items.findOne({ searchVersion: null }, { projection: { _id: 1 } })) !== null;

@@ -22,7 +22,7 @@ import { ItemsController } from './items/items.controller.js';
 import { ItemsService } from './items/items.service.js';
 import { MalformedItems } from './items/malformed-items.js';
 import { CreateMetrics } from './metrics/create-metrics.js';
-import { QueueMetrics } from './metrics/queue-metrics.js';
+import { registerQueueMetrics } from './metrics/queue-metrics.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { InputPipe } from './http/input.pipe.js';
 
@@ -38,7 +38,7 @@ export class ApiModule implements OnApplicationShutdown {
     private readonly database: Database,
     registry: Registry,
   ) {
-    new QueueMetrics(registry, queue);
+    registerQueueMetrics(registry, queue);
     registerProcessMetrics(registry, {
       mongodb: () => database.responds(CHECK_TIMEOUT_MS),
       redis: async () => (await settledWithin(CHECK_TIMEOUT_MS, queue.backlog.state())) !== undefined,

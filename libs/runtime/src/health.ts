@@ -24,7 +24,7 @@ export const OK = 'ok';
 export const CHECK_TIMEOUT_MS = 700;
 
 /** How long the result of a check is shared, so that frequent requests put no load on the databases. */
-const SHARED_FOR_MS = 1000;
+export const SHARED_FOR_MS = 1000;
 
 /** The parts of a response that are used here. */
 interface TextResponse {

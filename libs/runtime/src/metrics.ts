@@ -1,12 +1,26 @@
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
+import { SHARED_FOR_MS } from './health.js';
 import { VERSION } from './version.js';
 
 /** A store, with a function that resolves to whether it responded in time. */
 export type StoreChecks = Record<string, () => Promise<boolean>>;
 
+/** Buckets of histograms of durations, in seconds. */
+export const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
+
+/** Returns a function that shares each sample for a second, so that frequent scrapes put no load on the stores. */
+export function shareSamples<T>(sample: () => Promise<T>): () => Promise<T> {
+  let latest: { at: number; result: Promise<T> } | undefined;
+  return () => {
+    const at = performance.now();
+    if (latest === undefined || at - latest.at > SHARED_FOR_MS) latest = { at, result: sample() };
+    return latest.result;
+  };
+}
+
 /**
  * Registers the metrics that both processes have: those of Node.js, the version, and how long each store takes to
- * respond, measured on each scrape.
+ * respond.
  */
 export function registerProcessMetrics(registry: Registry, stores: StoreChecks): void {
   collectDefaultMetrics({ register: registry });
@@ -16,18 +30,22 @@ export function registerProcessMetrics(registry: Registry, stores: StoreChecks):
     labelNames: ['version'],
     registers: [registry],
   }).set({ version: VERSION }, 1);
+  const measure = shareSamples(() => Promise.all(Object.entries(stores).map(measureStore)));
   new Gauge({
     name: 'item_listing_store_response_seconds',
     help: 'How long the store took to respond to a small command just now. Absent while it does not respond',
     labelNames: ['store'],
     registers: [registry],
     async collect() {
+      const measured = await measure();
       this.reset();
-      const check = async ([store, responds]: [string, StoreChecks[string]]): Promise<void> => {
-        const start = performance.now();
-        if (await responds()) this.set({ store }, (performance.now() - start) / 1000);
-      };
-      await Promise.all(Object.entries(stores).map(check));
+      for (const { store, seconds } of measured) if (seconds !== undefined) this.set({ store }, seconds);
     },
   });
+}
+
+async function measureStore([store, responds]: [string, StoreChecks[string]]) {
+  const start = performance.now();
+  const hasResponded = await responds();
+  return { store, seconds: hasResponded ? (performance.now() - start) / 1000 : undefined };
 }

@@ -17,7 +17,7 @@ export interface RequestListenerOptions extends ReadBodyOptions {
   lane: FastLane;
   /** Maps thrown errors to API errors, and logs the unexpected ones. */
   errors: Pick<ErrorFilter, 'toApiError'>;
-  metrics?: Pick<RequestMetrics, 'measure'>;
+  metrics: Pick<RequestMetrics, 'measure'>;
   crossOrigin: CrossOrigin;
   /** Whether the process is about to stop. Responses then close the connection, so that clients reconnect elsewhere. */
   isDraining: () => boolean;
@@ -49,7 +49,7 @@ export function requestListener(options: RequestListenerOptions): ApiListener {
     }
   };
   return (_request, response) => {
-    options.metrics?.measure(response);
+    options.metrics.measure(response);
     options.connections.admit(response, handle);
   };
 }

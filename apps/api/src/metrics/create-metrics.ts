@@ -4,7 +4,10 @@ const OUTCOMES = ['stored', 'replayed', 'queued', 'conflict', 'failed', 'unknown
 const REASONS = ['jobs', 'bytes', 'memory', 'stalled', 'slow', 'process', 'redis', 'mongodb', 'time'] as const;
 const WAIT_ENDS = ['reply', 'look-up', 'deadline', 'abandoned'] as const;
 
-/** Why a create was refused: the queue is full or slow, this process is full, a store did not respond, or it was too late. */
+/**
+ * Why a create was refused: the queue is full or slow, this process is full, a store did not respond, or it was too
+ * late.
+ */
 export type RefusalReason = (typeof REASONS)[number];
 
 /** How the wait for a queued create ended. */

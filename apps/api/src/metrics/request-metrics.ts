@@ -1,3 +1,4 @@
+import { DURATION_BUCKETS } from '@app/runtime';
 import { Histogram, type Registry } from 'prom-client';
 import type { ApiResponse } from '../http/api-message.js';
 
@@ -12,7 +13,7 @@ export class RequestMetrics {
       name: 'item_listing_http_request_duration_seconds',
       help: 'Time from the head of a request until its response is sent or its client has disconnected',
       labelNames: ['operation', 'status'],
-      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10],
+      buckets: DURATION_BUCKETS,
       registers: [registry],
     });
     // One function for all responses, because a closure for each would cost more than the measurement.

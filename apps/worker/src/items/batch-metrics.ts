@@ -1,4 +1,5 @@
 import type { JobOutcome } from '@app/queue';
+import { DURATION_BUCKETS } from '@app/runtime';
 import { Counter, Histogram, type Registry } from 'prom-client';
 
 /** Measures batches of create jobs. */
@@ -19,7 +20,7 @@ export class BatchMetrics {
     this.durations = new Histogram({
       name: 'item_listing_batch_duration_seconds',
       help: 'Time to process a batch',
-      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10],
+      buckets: DURATION_BUCKETS,
       registers,
     });
     this.attempts = new Counter({

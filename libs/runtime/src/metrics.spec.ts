@@ -1,0 +1,18 @@
+import { Registry } from 'prom-client';
+import { registerProcessMetrics } from './metrics.js';
+
+describe('registerProcessMetrics', () => {
+  it('asks each store once, however many scrapes follow within a second', async () => {
+    const registry = new Registry();
+    const mongodb = jest.fn(() => Promise.resolve(true));
+    const redis = jest.fn(() => Promise.resolve(false));
+    registerProcessMetrics(registry, { mongodb, redis });
+    const texts = await Promise.all([registry.metrics(), registry.metrics()]);
+    texts.push(await registry.metrics());
+    expect([mongodb, redis].map(({ mock }) => mock.calls.length)).toEqual([1, 1]);
+    for (const text of texts) {
+      expect(text).toMatch(/^item_listing_store_response_seconds{store="mongodb"} /m);
+      expect(text).not.toContain('store="redis"');
+    }
+  });
+});
