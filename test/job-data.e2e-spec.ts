@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { CreateJob, CreateReply, ErrorBody, Item } from '@app/contracts';
 import { newMongoId, SchemaRepository, type Database } from '@app/database';
 import { connectRedis, CREATE_JOB_OPTIONS, ReplySubscriber } from '@app/queue';
@@ -9,6 +11,7 @@ import { endProcesses, ServiceProcess } from './support/processes.js';
 import { createJob, openQueue, type OpenQueue } from './support/queue.js';
 import { freshEnvironment, openDatabase } from './support/service.js';
 
+const SUSPENDED = join(__dirname, 'support', 'suspended.cjs');
 /** Creates that wait for more than 500 ms are looked up every 250 ms, which makes up for a lost reply. */
 const RECOVERED_WITHIN_MS = 1500;
 /** A job that was taken but cannot be read is released when its lock expires. */
@@ -331,6 +334,22 @@ describe('a job in the create queue', () => {
     expect(parts).toEqual({ mongodb: 'ok', redis: 'ok', consumer: 'jobs wait and none is done' });
     await jobs.queue.resume();
     await worker.waitForStatus('ready');
+  });
+
+  it('does not make a worker exit that was suspended while the job waited', async () => {
+    const suspended = ServiceProcess.start('worker', { ...env, NODE_OPTIONS: `--require ${SUSPENDED}` });
+    await suspended.waitForStatus('ready');
+    await jobs.queue.pause();
+    await add(newMongoId(), {});
+    await suspended.waitForStatus('not ready');
+    suspended.signal('SIGUSR2');
+    await suspended.waitForLog('suspended');
+    // By then, the worker has checked its progress again.
+    await delay(3000);
+    await jobs.queue.resume();
+    await suspended.waitForStatus('ready');
+    expect(suspended.log.map(({ msg }) => msg)).not.toContainEqual(expect.stringContaining('exiting'));
+    await suspended.end('SIGTERM');
   });
 
   /** Makes Redis reject messages on every channel from now on. */

@@ -7,15 +7,18 @@ import { UnknownVersionError, type CreateItemProcessor } from './create-item.pro
 const PING_WITHIN_MS = 1000;
 const UNKNOWN_VERSION_DELAY_MS = 5000;
 const WATCH_EVERY_MS = 2000;
-/** The worker is stuck if jobs wait, both stores respond, and yet none has completed for this long. */
-const STUCK_AFTER_MS = 5000;
-/** After this time only a new process helps. */
-const DEAD_AFTER_MS = 30_000;
+/**
+ * The worker is stuck if jobs wait, both stores respond, and yet none has completed in this many checks in a row. Checks
+ * are counted, and not time, because a process that was suspended is not stuck.
+ */
+const STUCK_AFTER_CHECKS = 3;
+/** After this many checks only a new process helps. */
+const DEAD_AFTER_CHECKS = 15;
 
 /** Takes create jobs from the queue while both stores work. Returns them to the queue while MongoDB is unavailable. */
 export class CreateItemConsumer {
   private readonly worker: JobWorker;
-  private doneAt = performance.now();
+  private checksWithoutProgress = 0;
   private watch: NodeJS.Timeout | undefined;
 
   constructor(
@@ -42,14 +45,13 @@ export class CreateItemConsumer {
 
   /** Starts taking jobs. Calls `onDead` if jobs wait, both stores respond, and yet none completes. */
   start(onDead: () => void): void {
-    this.doneAt = performance.now();
     this.worker.start();
     this.watch = setInterval(() => void this.checkProgress(onDead), WATCH_EVERY_MS);
   }
 
   /** Why no jobs complete. Undefined while they do, or would if there were any. */
   get idleReason(): string | undefined {
-    const isStuck = performance.now() - this.doneAt > STUCK_AFTER_MS;
+    const isStuck = this.checksWithoutProgress >= STUCK_AFTER_CHECKS;
     return this.worker.idleReason ?? (isStuck ? 'jobs wait and none is done' : undefined);
   }
 
@@ -66,14 +68,15 @@ export class CreateItemConsumer {
       this.worker.pauseUntil('MongoDB is away', () => this.database.responds(PING_WITHIN_MS));
       return { kind: 'wait' };
     }
-    this.doneAt = performance.now();
+    this.checksWithoutProgress = 0;
     return error === undefined ? { kind: 'done' } : { kind: 'failed', error };
   }
 
   private async checkProgress(onDead: () => void): Promise<void> {
     const waiting = await this.worker.countWaiting().catch(() => 0);
-    if (waiting === 0 || this.worker.idleReason !== undefined) this.doneAt = performance.now();
-    if (performance.now() - this.doneAt < DEAD_AFTER_MS || !(await this.database.responds(WATCH_EVERY_MS))) return;
+    const isExpected = waiting === 0 || this.worker.idleReason !== undefined;
+    this.checksWithoutProgress = isExpected ? 0 : this.checksWithoutProgress + 1;
+    if (this.checksWithoutProgress < DEAD_AFTER_CHECKS || !(await this.database.responds(WATCH_EVERY_MS))) return;
     this.logger.fatal('jobs wait and none is done: exiting to be started again');
     onDead();
   }
