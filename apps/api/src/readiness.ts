@@ -1,8 +1,10 @@
-import type { Database, SchemaRepository } from '@app/database';
+import type { Database, MissingIndexes, SchemaRepository } from '@app/database';
 import { MAX_FAILED_JOBS, type BacklogState, type CreateQueue } from '@app/queue';
 import { CHECK_TIMEOUT_MS, OK, settledWithin, type Readiness, type ReadinessCheck } from '@app/runtime';
 
 const AWAY = 'away: reads are refused';
+/** How long a complete list of indexes is remembered. While some are missing, each check lists them again. */
+const INDEXES_REMEMBERED_MS = 10_000;
 
 /**
  * Reports whether the API can take requests. An unavailable store does not take it out of rotation: all instances
@@ -11,6 +13,7 @@ const AWAY = 'away: reads are refused';
 export class ApiReadiness implements ReadinessCheck {
   isDraining = false;
   private hasUniqueIndexes = false;
+  private indexesCompleteAt = -Infinity;
 
   constructor(
     private readonly database: Database,
@@ -38,12 +41,16 @@ export class ApiReadiness implements ReadinessCheck {
   private async mongodb(): Promise<string> {
     if (!this.database.hasResponded) return 'not seen yet';
     if (!(await this.database.responds(CHECK_TIMEOUT_MS))) return AWAY;
+    if (performance.now() - this.indexesCompleteAt < INDEXES_REMEMBERED_MS) return OK;
     const missing = await this.schema.missingIndexes().catch(() => null);
-    if (missing === null) return AWAY;
-    const { unique, performance } = missing;
-    if (unique.length === 0) this.hasUniqueIndexes = true;
+    return missing === null ? AWAY : this.indexes(missing);
+  }
+
+  private indexes({ unique, performance: slow }: MissingIndexes): string {
     if (unique.length > 0) return `unique indexes missing, run setup: ${unique.join(', ')}`;
-    if (performance.length > 0) return `indexes missing, lists are slow, run setup: ${performance.join(', ')}`;
+    this.hasUniqueIndexes = true;
+    if (slow.length > 0) return `indexes missing, lists are slow, run setup: ${slow.join(', ')}`;
+    this.indexesCompleteAt = performance.now();
     return OK;
   }
 }
