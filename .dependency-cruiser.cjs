@@ -34,6 +34,7 @@ module.exports = {
     only('runtime', ['contracts']),
     only('database', ['contracts', 'runtime']),
     only('queue', ['contracts', 'runtime']),
+    only('admin', ['queue', 'runtime']),
     only('items', ['contracts', 'database', 'runtime']),
     {
       name: 'contracts-are-pure',

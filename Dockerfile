@@ -38,7 +38,7 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
 CMD ["node", "--v8-pool-size=1", "dist/apps/worker/src/main.js"]
 
 FROM cli AS api
-EXPOSE 3000
+EXPOSE 3000 3002
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 3000) + '/health/ready').then(async (answer) => { console.log(await answer.text()); process.exit(answer.ok ? 0 : 1) })"]
 CMD ["node", "--v8-pool-size=1", "--max-semi-space-size=24", "dist/apps/api/src/main.js"]

@@ -45,6 +45,7 @@ export class Databases {
       HOST: '127.0.0.1',
       PORT: String(await anyFreePort()),
       WORKER_PORT: String(await anyFreePort()),
+      ADMIN_PORT: '0',
       MONGODB_URI: uri.href,
       REDIS_URL: this.uris.redis,
       QUEUE_PREFIX: `bench-${name}`,

@@ -5,6 +5,7 @@ import 'reflect-metadata';
 import { createServer } from 'node:http';
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
+import { Registry } from 'prom-client';
 import { ApiModule } from '../dist/apps/api/src/api.module.js';
 import { ErrorFilter } from '../dist/apps/api/src/http/error.filter.js';
 import { Json } from '../dist/apps/api/src/orpc/json.js';
@@ -55,7 +56,7 @@ const adapter = { express: BareAdapter, direct: DirectAdapter }[process.argv[2]]
 const config = loadApiConfig();
 const logger = createLogger('bare', config.logLevel);
 const errors = new ErrorFilter(logger, () => undefined);
-const module = ApiModule.with(config, logger, errors);
+const module = ApiModule.with(config, logger, errors, new Registry());
 const app = await NestFactory.create(module, new adapter(), { bodyParser: false, logger: ['error', 'warn'] });
 await app.get(Database).connect(console.error);
 await app.listen(config.port, config.host);

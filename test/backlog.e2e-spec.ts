@@ -284,5 +284,5 @@ describe('a Redis that fills up', () => {
     });
   });
 
-  const metrics = async (): Promise<string> => (await fetch(`${service.api.base}/metrics`)).text();
+  const metrics = (): Promise<string> => service.metrics();
 });

@@ -62,7 +62,7 @@ describe('an API whose clients make it buffer data', () => {
     expect((await client.call('getById', { id: UNKNOWN })).status).toBe(404);
   };
   const residentMegabytes = async (): Promise<number> => {
-    const metrics = await (await fetch(`${client.base}/metrics`)).text();
+    const metrics = await api.metrics();
     return Number(/^process_resident_memory_bytes (\S+)$/m.exec(metrics)?.[1]) / 1e6;
   };
   /** Samples repeatedly, because the API reads the attackers' bytes between its responses to others. */

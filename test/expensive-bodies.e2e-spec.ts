@@ -91,8 +91,7 @@ describe('a body that is expensive to read', () => {
   const longestDelays = (): Promise<number[]> =>
     Promise.all(
       processes.map(async (process) => {
-        const { base } = await process.client();
-        const metrics = await (await fetch(`${base}/metrics`)).text();
+        const metrics = await process.metrics();
         return Number(/^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(metrics)?.[1]) * 1000;
       }),
     );

@@ -48,9 +48,7 @@ describe('a running service', () => {
 
   it('tells Prometheus which parts are working', async () => {
     await eventually(async () => {
-      const response = await fetch(`${service.api.base}/metrics`);
-      expect(response.headers.get('content-type')).toContain('text/plain');
-      const text = await response.text();
+      const text = await service.metrics();
       expect(text).toContain('item_listing_part_ok{part="mongodb"} 1');
       expect(text).toContain('process_resident_memory_bytes');
     });

@@ -123,7 +123,6 @@ describe('hostile input', () => {
 });
 
 async function megabytesOf(process: ServiceProcess): Promise<number> {
-  const { base } = await process.client();
-  const metrics = await (await fetch(`${base}/metrics`)).text();
+  const metrics = await process.metrics();
   return Number(/^process_resident_memory_bytes (\S+)$/m.exec(metrics)?.[1]) / 1e6;
 }

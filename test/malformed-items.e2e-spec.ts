@@ -241,7 +241,7 @@ describe('documents written by other services', () => {
 
   it('are counted for Prometheus if they are malformed', async () => {
     const count = async (): Promise<number> => {
-      const text = await (await fetch(`${client.base}/metrics`)).text();
+      const text = await api.metrics();
       const lines = text.matchAll(/^item_listing_malformed_items_total(?:\{[^}]*\})? (\S+)$/gm);
       return [...lines].reduce((sum, [, value]) => sum + Number(value), 0);
     };

@@ -9,8 +9,8 @@ import { endProcesses, ServiceProcess } from './support/processes.js';
 import { freshEnvironment, openDatabase } from './support/service.js';
 
 /** Returns the value of a sample, or undefined if there is none. */
-async function valueOf({ base }: ApiClient, sample: string): Promise<number | undefined> {
-  const lines = (await (await fetch(`${base}/metrics`)).text()).split('\n');
+async function valueOf(process: ServiceProcess, sample: string): Promise<number | undefined> {
+  const lines = (await process.metrics()).split('\n');
   const line = lines.find((each) => each.startsWith(`${sample} `));
   return line === undefined ? undefined : Number(line.slice(sample.length + 1));
 }
@@ -18,17 +18,18 @@ async function valueOf({ base }: ApiClient, sample: string): Promise<number | un
 describe('the metrics', () => {
   let database: Database;
   let env: NodeJS.ProcessEnv;
-  let api: ApiClient;
+  let api: ServiceProcess;
+  let client: ApiClient;
   let worker: ServiceProcess;
 
   beforeAll(async () => {
     env = freshEnvironment({ BACKLOG_LIMIT: '20', LOG_LEVEL: 'info' });
     database = await openDatabase(env);
     await new SchemaRepository(database).createIndexes();
-    const process = ServiceProcess.start('api', env);
+    api = ServiceProcess.start('api', env);
     worker = ServiceProcess.start('worker', env);
-    await Promise.all([process, worker].map((each) => each.waitForStatus('ready')));
-    api = await process.client();
+    await Promise.all([api, worker].map((each) => each.waitForStatus('ready')));
+    client = await api.client();
   });
   afterAll(async () => {
     await database.connection.dropDatabase();
@@ -38,22 +39,22 @@ describe('the metrics', () => {
 
   const create = (key?: string, wait = 10): Promise<{ status: number; body: unknown }> => {
     const headers = { Prefer: `wait=${String(wait)}`, ...(key === undefined ? {} : { 'Idempotency-Key': key }) };
-    return api.call('create', validInput({ stock: wait }), headers);
+    return client.call('create', validInput({ stock: wait }), headers);
   };
   /** Waits until a sample has increased by one, because a reply arrives before the worker has finished its batch. */
-  const expectOneMore = async (client: ApiClient, sample: string, act: () => Promise<unknown>): Promise<void> => {
-    const before = (await valueOf(client, sample)) ?? 0;
+  const expectOneMore = async (process: ServiceProcess, sample: string, act: () => Promise<unknown>): Promise<void> => {
+    const before = (await valueOf(process, sample)) ?? 0;
     await act();
     await eventually(async () => {
-      expect(await valueOf(client, sample)).toBe(before + 1);
+      expect(await valueOf(process, sample)).toBe(before + 1);
     });
   };
 
   it.each([
-    ['getAll', '200', () => api.getAll()],
-    ['getById', '404', () => api.call('getById', { id: 'f'.repeat(24) })],
-    ['create', '400', () => api.call('create', {})],
-    ['other', '404', () => api.request('/no/such/path', {})],
+    ['getAll', '200', () => client.getAll()],
+    ['getById', '404', () => client.call('getById', { id: 'f'.repeat(24) })],
+    ['create', '400', () => client.call('create', {})],
+    ['other', '404', () => client.request('/no/such/path', {})],
   ])('have the duration of requests: %s with %s', async (operation, status, request) => {
     const labels = `{operation="${operation}",status="${status}"}`;
     const count = `item_listing_http_request_duration_seconds_count${labels}`;
@@ -76,10 +77,9 @@ describe('the metrics', () => {
   });
 
   it('count the jobs of the worker by outcome and batch', async () => {
-    const client = await worker.client();
-    await expectOneMore(client, 'item_listing_job_attempts_total{outcome="done"}', () => create());
-    await expectOneMore(client, 'item_listing_batch_jobs_sum', () => create());
-    await expectOneMore(client, 'item_listing_batch_duration_seconds_count', () => create());
+    await expectOneMore(worker, 'item_listing_job_attempts_total{outcome="done"}', () => create());
+    await expectOneMore(worker, 'item_listing_batch_jobs_sum', () => create());
+    await expectOneMore(worker, 'item_listing_batch_duration_seconds_count', () => create());
   });
 
   it('show that creates wait in the queue, time out and are refused while the worker is stopped', async () => {
@@ -91,7 +91,7 @@ describe('the metrics', () => {
       const full = 'item_listing_creates_total{outcome="refused",reason="jobs"}';
       // Those that are accepted do not wait for the worker.
       const headers = { Prefer: 'respond-async' };
-      for (let n = 0; n < 30; n++) await api.call('create', validInput(), headers);
+      for (let n = 0; n < 30; n++) await client.call('create', validInput(), headers);
       expect(await valueOf(api, full)).toBeGreaterThan(0);
       // A sample of the queue is shared for a second.
       await eventually(async () => {
@@ -113,17 +113,17 @@ describe('the metrics', () => {
   });
 
   it('have how long each store takes to respond', async () => {
-    for (const client of [api, await worker.client()])
+    for (const process of [api, worker])
       for (const store of ['mongodb', 'redis'])
-        expect(await valueOf(client, `item_listing_store_response_seconds{store="${store}"}`)).toBeGreaterThan(0);
+        expect(await valueOf(process, `item_listing_store_response_seconds{store="${store}"}`)).toBeGreaterThan(0);
   });
 
   it('are those that docs/metrics.md describes', async () => {
     await create();
     const documented = readFileSync(join(process.cwd(), 'docs', 'metrics.md'), 'utf8').match(/(?<=`)item_listing_\w+/g);
     const exposed: string[] = [];
-    for (const { base } of [api, await worker.client()]) {
-      const text = await (await fetch(`${base}/metrics`)).text();
+    for (const process of [api, worker]) {
+      const text = await process.metrics();
       exposed.push(...Array.from(text.matchAll(/^# TYPE (item_listing_\w+)/gm), ([, name = '']) => name));
     }
     expect([...new Set(documented)].sort()).toEqual([...new Set(exposed)].sort());
@@ -141,12 +141,12 @@ describe('the metrics', () => {
   it('do not have the data of items', async () => {
     // The queue may still count as full.
     const id = await eventually(async () => {
-      const { status, body } = await api.call<Item>('create', validInput({ name: 'Unmistakable bicycle' }));
+      const { status, body } = await client.call<Item>('create', validInput({ name: 'Unmistakable bicycle' }));
       expect(status).toBe(200);
       return body.id;
     });
-    for (const { base } of [api, await worker.client()]) {
-      const text = await (await fetch(`${base}/metrics`)).text();
+    for (const process of [api, worker]) {
+      const text = await process.metrics();
       expect(text).not.toContain('Unmistakable');
       expect(text).not.toContain(id);
     }

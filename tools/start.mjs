@@ -10,16 +10,17 @@ const { reservePort } = await import('./processes/ports.mjs');
 const { runCli, startService } = await import('./start/services.mjs');
 const { welcome } = await import('./start/welcome.mjs');
 
-const PORTS = { api: 3000, worker: 3001 };
+const PORTS = { api: 3000, worker: 3001, admin: 3002 };
 
 await launch(new Steps(), async (launcher) => {
   const { holder, record } = await tryRunLock(launcher);
   if (holder) throw new StepError(`Already running here, pid ${holder.pid}, ${holder.url}`);
   const apiPort = await reservePort(launcher, PORTS.api, 'PORT');
   const workerPort = await reservePort(launcher, PORTS.worker, 'WORKER_PORT');
+  const adminPort = await reservePort(launcher, PORTS.admin, 'ADMIN_PORT');
   await buildIfNeeded(launcher);
   const databases = await startDatabases(launcher);
-  const env = environment(databases, apiPort, workerPort);
+  const env = environment(databases, { apiPort, workerPort, adminPort });
   await launcher.steps.run('Set up the database', () => runCli(launcher, 'setup', env));
   await launcher.steps.run('Load the demo catalogue once', () => runCli(launcher, 'demo', env));
   await launcher.steps.run(`API on 127.0.0.1:${apiPort}, worker on 127.0.0.1:${workerPort}`, () =>
@@ -28,7 +29,7 @@ await launch(new Steps(), async (launcher) => {
   // A URI from the environment may contain a password, so it is not recorded: other tools need MONGODB_URI as well.
   const mongodbUri = process.env.MONGODB_URI ? undefined : databases.MONGODB_URI;
   record({ url: `http://localhost:${apiPort}`, mongodbUri });
-  launcher.steps.print(await welcome(apiPort, workerPort));
+  launcher.steps.print(await welcome(apiPort, adminPort));
   return launcher.ended;
 });
 
@@ -42,7 +43,7 @@ async function startDatabases(launcher) {
   };
 }
 
-function environment(databases, apiPort, workerPort) {
+function environment(databases, { apiPort, workerPort, adminPort }) {
   return {
     LOG_LEVEL: 'warn', // Keeps the terminal readable.
     PUBLIC_SITE_URL: `http://localhost:${apiPort}`,
@@ -51,5 +52,6 @@ function environment(databases, apiPort, workerPort) {
     HOST: '127.0.0.1',
     PORT: String(apiPort),
     WORKER_PORT: String(workerPort),
+    ADMIN_PORT: String(adminPort),
   };
 }

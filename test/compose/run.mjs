@@ -18,7 +18,8 @@ const { steps } = checks;
 
 try {
   const port = await anyFreePort();
-  const env = { ...process.env, PORT: String(port), DEMO_CATALOGUE: 'on', CREATE_WAIT_MS: '10000' };
+  const ports = { PORT: String(port), ADMIN_PORT: String(await anyFreePort()) };
+  const env = { ...process.env, ...ports, DEMO_CATALOGUE: 'on', CREATE_WAIT_MS: '10000' };
   const compose = await Compose.find(PROJECT, env, interruption.signal);
   steps.print(`${compose.name}, project ${PROJECT}, port ${port}`);
   await compose.remove();

@@ -55,7 +55,10 @@ export class ServiceProcess {
   stderr = '';
   private readonly exited: Promise<unknown>;
 
-  private constructor(private readonly child: ChildProcess) {
+  private constructor(
+    private readonly name: 'api' | 'worker',
+    private readonly child: ChildProcess,
+  ) {
     this.exited = once(child, 'close');
     if (child.stdout !== null) {
       createInterface(child.stdout).on('line', (line) => this.log.push(JSON.parse(line) as LogLine));
@@ -80,7 +83,7 @@ export class ServiceProcess {
       cwd: ROOT,
       env: { PATH: process.env['PATH'], LOG_LEVEL: 'info', ...env },
     });
-    const service = new ServiceProcess(child);
+    const service = new ServiceProcess(name, child);
     started.push(service);
     return service;
   }
@@ -98,6 +101,16 @@ export class ServiceProcess {
   async client(): Promise<ApiClient> {
     const { port } = await this.waitForLog('listening');
     return new ApiClient(`http://127.0.0.1:${String(port)}`);
+  }
+
+  /** Returns the URL of the endpoints for operators, once they are served. */
+  async adminUrl(): Promise<string> {
+    const { port } = await this.waitForLog(this.name === 'api' ? 'listening for operators' : 'listening');
+    return `http://127.0.0.1:${String(port)}`;
+  }
+
+  async metrics(): Promise<string> {
+    return (await fetch(`${await this.adminUrl()}/metrics`)).text();
   }
 
   async ready(): Promise<ReadyReport> {

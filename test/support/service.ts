@@ -11,6 +11,10 @@ import { eventually } from './eventually.js';
 /** The whole service, running in this process with its own database and queue. */
 export interface Service {
   api: ApiClient;
+  /** The URL of the API's endpoints for operators. */
+  adminUrl: string;
+  /** Returns the API's metrics. */
+  metrics: () => Promise<string>;
   /** The service's database, for writing to it as other services do. */
   database: Database;
   env: NodeJS.ProcessEnv;
@@ -28,6 +32,7 @@ export function freshEnvironment(env: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv
     QUEUE_PREFIX: name,
     HOST: '127.0.0.1',
     PORT: '0',
+    ADMIN_PORT: '0',
     WORKER_PORT: '0',
     LOG_LEVEL: 'silent',
     // The tests of the operations also run without the fast lane.
@@ -48,8 +53,11 @@ export async function startService({ env: more, worker = true, timeouts }: Servi
   const database = await openDatabase(env);
   await new SchemaRepository(database).createIndexes();
   const running = await Promise.all([startApi(env, timeouts), ...(worker ? [startWorker(env)] : [])]);
+  const adminUrl = `http://127.0.0.1:${String(running[0].adminPort)}`;
   return {
     api: running[0].api,
+    adminUrl,
+    metrics: async () => (await fetch(`${adminUrl}/metrics`)).text(),
     database,
     env,
     stop: async () => {
@@ -64,10 +72,10 @@ export async function startService({ env: more, worker = true, timeouts }: Servi
 export async function startApi(
   env: NodeJS.ProcessEnv,
   timeouts?: ClientTimeouts,
-): Promise<{ api: ApiClient; stop: () => Promise<void> }> {
-  const { port, stop } = await createApi(loadApiConfig(env), createLogger('test', 'silent'), timeouts);
+): Promise<{ api: ApiClient; adminPort: number | undefined; stop: () => Promise<void> }> {
+  const { port, adminPort, stop } = await createApi(loadApiConfig(env), createLogger('test', 'silent'), timeouts);
   await eventually(() => expectReady(port));
-  return { api: new ApiClient(`http://127.0.0.1:${String(port)}`), stop };
+  return { api: new ApiClient(`http://127.0.0.1:${String(port)}`), adminPort, stop };
 }
 
 /** Starts a worker for an environment. An environment may have several. */

@@ -1,4 +1,5 @@
-const PAGES = ['/docs', '/health/ready', '/metrics'];
+const PAGES = ['/docs', '/health/ready'];
+const ADMIN_PAGES = ['/metrics', '/queues'];
 const EXAMPLE = {
   name: 'Oak writing desk',
   description: 'Solid oak, two drawers, a few scratches on the left side. Pick-up only.',
@@ -12,13 +13,13 @@ const EXAMPLE = {
 };
 
 /** Returns the text for a newcomer: the pages, and three commands to paste. */
-export async function welcome(apiPort, workerPort) {
+export async function welcome(apiPort, adminPort) {
   const api = `http://localhost:${apiPort}`;
   return [
     '',
     `Ready: ${api}`,
     ...PAGES.map((page) => `  ${api}${page}`),
-    `  http://localhost:${workerPort}/metrics`,
+    ...ADMIN_PAGES.map((page) => `  http://localhost:${adminPort}${page}`),
     '',
     'Try it:',
     curl(api, 'getAll', { pageSize: 2 }),

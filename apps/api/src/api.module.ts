@@ -6,10 +6,10 @@ import { connectRedis, CreateQueue, ReplySubscriber } from '@app/queue';
 import {
   CHECK_TIMEOUT_MS,
   HealthController,
-  READINESS,
   provide,
   registerProcessMetrics,
   settledWithin,
+  SharedReadiness,
   throttle,
   type ApiConfig,
   type Logger,
@@ -36,10 +36,11 @@ export class ApiModule implements OnApplicationShutdown {
     private readonly queue: CreateQueue,
     private readonly replies: ReplySubscriber,
     private readonly database: Database,
+    readiness: SharedReadiness,
     registry: Registry,
   ) {
     registerQueueMetrics(registry, queue);
-    registerProcessMetrics(registry, {
+    registerProcessMetrics(registry, readiness, {
       mongodb: () => database.responds(CHECK_TIMEOUT_MS),
       redis: async () => (await settledWithin(CHECK_TIMEOUT_MS, queue.backlog.state())) !== undefined,
     });
@@ -67,7 +68,7 @@ export class ApiModule implements OnApplicationShutdown {
       provide(CreateMetrics, Registry),
       provide(CreateItemProducer, CreateQueue, ReplySubscriber, ItemRepository, CreateMetrics),
       provide(ApiReadiness, Database, SchemaRepository, CreateQueue),
-      { provide: READINESS, useExisting: ApiReadiness },
+      provide(SharedReadiness, ApiReadiness),
       { provide: Registry, useValue: registry },
       {
         provide: MalformedItems,

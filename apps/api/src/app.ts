@@ -4,9 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Registry } from 'prom-client';
+import { startAdmin, type AdminServer } from '@app/admin';
 import { checkMongodbUri, Database } from '@app/database';
 import { parseRedisUrl, CreateQueue } from '@app/queue';
-import { nestLogger, type ApiConfig, type Logger, type Stoppable } from '@app/runtime';
+import { nestLogger, SharedReadiness, type ApiConfig, type Logger, type Stoppable } from '@app/runtime';
 import { ApiModule } from './api.module.js';
 import { ApiReadiness } from './readiness.js';
 import { CreateItemProducer } from './items/create-item.producer.js';
@@ -20,6 +21,8 @@ import { RequestMetrics } from './metrics/request-metrics.js';
 export interface Api extends Stoppable {
   /** The port it listens on. */
   port: number;
+  /** The port of the endpoints for operators. Undefined if it could not be used. */
+  adminPort: number | undefined;
 }
 
 /** How long to wait for the stores. A process that listens too early responds 503 in place of other instances. */
@@ -44,6 +47,7 @@ export async function createApp(config: ApiConfig, logger: Logger, timeouts?: Cl
     logger: nestLogger(logger),
     abortOnError: false,
   });
+  const admin = await startApiAdmin(app, config, logger);
   const connecting = app.get(Database).connect(logger.warn.bind(logger));
   const connected = Promise.all([connecting, app.get(CreateQueue).waitUntilReady()]);
   await Promise.race([connected, delay(CONNECT_WITHIN_MS, undefined, { ref: false })]);
@@ -55,13 +59,31 @@ export async function createApp(config: ApiConfig, logger: Logger, timeouts?: Cl
     // These requests began before draining, so their responses do not close the connection yet.
     for (const response of adapter.pendingResponses)
       if (!response.headersSent) response.setHeader('Connection', 'close');
-    return shutDown(app, adapter);
+    return shutDown(app, adapter, admin);
   };
-  return { port, logger, stop };
+  return { port, adminPort: admin?.port, logger, stop };
+}
+
+/** The API serves its clients without these endpoints too, for example if another API on this machine has their port. */
+async function startApiAdmin(
+  app: INestApplication,
+  config: ApiConfig,
+  logger: Logger,
+): Promise<AdminServer | undefined> {
+  const { adminHost: host, adminPort } = config;
+  const [readiness, registry] = [app.get(SharedReadiness), app.get<Registry>(Registry)];
+  try {
+    const admin = await startAdmin({ host, port: adminPort, config, readiness, registry, logger });
+    logger.info({ host, port: admin.port }, 'listening for operators');
+    return admin;
+  } catch (error) {
+    logger.warn({ err: error }, 'ADMIN_HOST or ADMIN_PORT cannot be used: metrics and queues are not served');
+    return undefined;
+  }
 }
 
 /** Finishes the requests in progress, then closes the application. */
-async function shutDown(app: INestApplication, adapter: ApiAdapter): Promise<void> {
+async function shutDown(app: INestApplication, adapter: ApiAdapter, admin: AdminServer | undefined): Promise<void> {
   app.get(ApiReadiness).drain();
   const producer = app.get(CreateItemProducer);
   const abandonTimer = setTimeout(() => {
@@ -70,6 +92,7 @@ async function shutDown(app: INestApplication, adapter: ApiAdapter): Promise<voi
   await delay(DRAIN_MS);
   await adapter.close();
   clearTimeout(abandonTimer);
+  await admin?.close();
   // Runs Nest's lifecycle hooks, after the last response.
   await app.close();
 }

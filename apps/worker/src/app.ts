@@ -1,11 +1,11 @@
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { INestApplication } from '@nestjs/common';
+import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { Registry } from 'prom-client';
+import { startAdmin, type AdminServer } from '@app/admin';
 import { checkMongodbUri, Database, SchemaRepository } from '@app/database';
 import { parseRedisUrl, ReplyPublisher, type RedisConnection } from '@app/queue';
-import { nestLogger, throttle, type Logger, type Stoppable, type WorkerConfig } from '@app/runtime';
+import { nestLogger, SharedReadiness, throttle, type Logger, type Stoppable, type WorkerConfig } from '@app/runtime';
 import { CreateItemConsumer } from './items/create-item.consumer.js';
 import { SearchIndexer } from './items/search-indexer.js';
 import { MaintenanceScheduler } from './maintenance/maintenance.scheduler.js';
@@ -13,7 +13,7 @@ import { WORKER_REDIS, WorkerModule } from './worker.module.js';
 
 /** A running worker. */
 export interface WorkerApp extends Stoppable {
-  /** The port of its health checks. */
+  /** The port of the endpoints for operators. */
   port: number;
 }
 
@@ -30,26 +30,24 @@ const LOOK_FOR_INDEXES_EVERY_MS = 1000;
 export async function createApp(config: WorkerConfig, logger: Logger): Promise<WorkerApp> {
   checkMongodbUri(config.mongodbUri);
   parseRedisUrl(config.redisUrl);
-  const app = await NestFactory.create(WorkerModule.with(config, logger), {
-    bodyParser: false,
+  const app = await NestFactory.createApplicationContext(WorkerModule.with(config, logger), {
     logger: nestLogger(logger),
     abortOnError: false,
-    forceCloseConnections: true,
   });
-  await app.listen(config.port, config.host);
-  const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
-  logger.info({ port }, 'listening');
+  const [readiness, registry] = [app.get(SharedReadiness), app.get<Registry>(Registry)];
+  const admin = await startAdmin({ ...config, config, readiness, registry, logger });
+  logger.info({ port: admin.port }, 'listening');
 
   const stopping = new AbortController();
   void consume(app, logger, stopping.signal);
   const stop = (): Promise<void> => {
     stopping.abort();
-    return shutDown(app);
+    return shutDown(app, admin);
   };
-  return { port, logger, stop };
+  return { port: admin.port, logger, stop };
 }
 
-async function consume(app: INestApplication, logger: Logger, stopping: AbortSignal): Promise<void> {
+async function consume(app: INestApplicationContext, logger: Logger, stopping: AbortSignal): Promise<void> {
   await app.get(Database).connect(logger.warn.bind(logger));
   const schema = app.get(SchemaRepository);
   const report = throttle((indexes: string[]) => {
@@ -69,11 +67,12 @@ async function consume(app: INestApplication, logger: Logger, stopping: AbortSig
 }
 
 /** Completes the current jobs or returns them to the queue, then closes the queue before the database. */
-async function shutDown(app: INestApplication): Promise<void> {
+async function shutDown(app: INestApplicationContext, admin: AdminServer): Promise<void> {
   await Promise.all([app.get(CreateItemConsumer).stop(GRACE_MS), app.get(MaintenanceScheduler).stop()]);
   await app.get(SearchIndexer).stop(INDEX_WITHIN_MS);
   app.get(ReplyPublisher).close();
   app.get<RedisConnection>(WORKER_REDIS).disconnect();
   await app.get(Database).close();
+  await admin.close();
   await app.close();
 }

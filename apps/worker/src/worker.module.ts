@@ -12,10 +12,9 @@ import { ItemCreator, SearchBackfill } from '@app/items';
 import { connectRedis, redisResponds, ReplyPublisher, type RedisConnection } from '@app/queue';
 import {
   CHECK_TIMEOUT_MS,
-  HealthController,
-  READINESS,
   provide,
   registerProcessMetrics,
+  SharedReadiness,
   throttle,
   type Logger,
   type WorkerConfig,
@@ -38,8 +37,13 @@ const LOGGER = Symbol('Logger');
 /** Wires the worker process. */
 @Module({})
 export class WorkerModule {
-  constructor(registry: Registry, database: Database, @Inject(WORKER_REDIS) redis: RedisConnection) {
-    registerProcessMetrics(registry, {
+  constructor(
+    registry: Registry,
+    readiness: SharedReadiness,
+    database: Database,
+    @Inject(WORKER_REDIS) redis: RedisConnection,
+  ) {
+    registerProcessMetrics(registry, readiness, {
       mongodb: () => database.responds(CHECK_TIMEOUT_MS),
       redis: () => redisResponds(redis, CHECK_TIMEOUT_MS),
     });
@@ -70,9 +74,9 @@ export class WorkerModule {
       provide(CreateItemConsumer, WORKER_REDIS, WORKER_CONFIG, CreateItemProcessor, Database, LOGGER, BatchMetrics),
       provide(MaintenanceScheduler, MaintenanceRepository, SearchBackfill, LOGGER),
       provide(WorkerReadiness, Database, WORKER_REDIS, CreateItemConsumer),
-      { provide: READINESS, useExisting: WorkerReadiness },
+      provide(SharedReadiness, WorkerReadiness),
       { provide: Registry, useFactory: () => new Registry() },
     ];
-    return { module: WorkerModule, controllers: [HealthController], providers };
+    return { module: WorkerModule, providers };
   }
 }

@@ -1,4 +1,4 @@
-import { ErrorCode, Queue } from 'bullmq';
+import { ErrorCode, Job, Queue } from 'bullmq';
 import { ReplyError } from 'ioredis';
 import { CREATE_QUEUE, keyPrefix } from './queue-settings.js';
 import type { RedisConnection } from './redis.js';
@@ -22,7 +22,8 @@ export type ChangeOutcome = 'done' | 'not failed' | 'unreadable';
 
 /** Finds, retries and discards the failed jobs of the create queue. Methods throw if Redis does not reply. */
 export class FailedJobs {
-  private readonly queue: Queue;
+  /** The create queue, for reading. */
+  readonly queue: Queue;
 
   constructor(
     private readonly redis: RedisConnection,
@@ -60,6 +61,25 @@ export class FailedJobs {
     };
   }
 
+  /**
+   * Returns a job in any state, with no data if it cannot be read. Its methods `retry` and `remove` are {@link retry} and
+   * {@link discard}, and throw if nothing has changed.
+   */
+  async findJob(id: string): Promise<Job | undefined> {
+    const job = (await readable(this.queue.getJob(id))) ?? (await this.unreadableJob(id));
+    return (
+      job &&
+      Object.assign(job, {
+        retry: async () => {
+          assertDone(id, await this.retry(id));
+        },
+        remove: async () => {
+          assertDone(id, await this.discard(id));
+        },
+      })
+    );
+  }
+
   /** Queues a job again, with its full number of attempts. */
   async retry(id: string): Promise<ChangeOutcome> {
     const job = await readable(this.queue.getJob(id));
@@ -84,6 +104,13 @@ export class FailedJobs {
     this.redis.disconnect();
   }
 
+  private async unreadableJob(id: string): Promise<Job | undefined> {
+    if ((await this.queue.getJobState(id)) === 'unknown') return undefined;
+    const job = new Job(this.queue, 'unreadable', null, {}, id);
+    job.failedReason = UNREADABLE;
+    return job;
+  }
+
   private async failedAt(id: string): Promise<Date | undefined> {
     const time = await this.redis.zscore(this.queue.toKey('failed'), id);
     return time === null ? undefined : new Date(Number(time));
@@ -98,6 +125,10 @@ return 1
 `;
 
 const UNREADABLE = 'The job cannot be read: it is missing, or another program has written it';
+
+function assertDone(id: string, outcome: ChangeOutcome): void {
+  if (outcome !== 'done') throw new Error(`Job ${id} is unchanged: it is ${outcome}`);
+}
 
 /** Whether BullMQ has not retried a job because it has not failed, or does not exist. */
 function isNotFailed(error: unknown): boolean {

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ConfigError, loadApiConfig, loadCliConfig, loadWorkerConfig } from './config.js';
 
 const stores = { MONGODB_URI: 'mongodb://localhost:27017/items', REDIS_URL: 'redis://localhost' };
@@ -9,6 +12,10 @@ describe('configuration', () => {
       redisUrl: stores.REDIS_URL,
       host: '0.0.0.0',
       port: 3000,
+      adminHost: '127.0.0.1',
+      adminPort: 3002,
+      adminToken: undefined,
+      metricsToken: undefined,
       createWaitMs: 10_000,
       backlog: { jobs: 10_000, bytes: 268_435_456 },
       maxBodyBytes: 1_048_576,
@@ -68,6 +75,9 @@ describe('configuration', () => {
     ['TRUST_PROXY', '10.0.0.0/33'],
     ['TRUST_PROXY', 'proxy.example'],
     ['IDEMPOTENCY_SECRET', 'secret of 31 letters and digits'],
+    ['ADMIN_PORT', '65536'],
+    ['ADMIN_TOKEN', 'secret'],
+    ['METRICS_TOKEN', 'secret'],
     ['PUBLIC_SITE_URL', 'shop.example'],
     ['QUEUE_PREFIX', 'a:b'],
     ['LOG_LEVEL', 'loud'],
@@ -76,6 +86,37 @@ describe('configuration', () => {
     expect(load).toThrow(ConfigError);
     expect(load).toThrow(new RegExp(`^${name} is not valid: it must be [^\n]+$`));
     expect(load).not.toThrow(new RegExp(`${value.replaceAll('*', '\\*')}$`));
+  });
+
+  describe('that is secret', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'config-'));
+    const file = join(folder, 'token');
+    const token = 'a token of more than 32 characters';
+    afterAll(() => {
+      rmSync(folder, { recursive: true });
+    });
+
+    it('is read from a file, without the line break at its end', () => {
+      writeFileSync(file, `${token}\n`);
+      const uriFile = join(folder, 'uri');
+      writeFileSync(uriFile, stores.MONGODB_URI);
+      const files = { MONGODB_URI_FILE: uriFile, ADMIN_TOKEN_FILE: file };
+      expect(loadApiConfig({ REDIS_URL: stores.REDIS_URL, ...files })).toMatchObject({
+        mongodbUri: stores.MONGODB_URI,
+        adminToken: token,
+      });
+    });
+
+    it.each([
+      ['does not exist', { ADMIN_TOKEN_FILE: join(folder, 'none') }, /^ADMIN_TOKEN_FILE is not valid: .+\(ENOENT\)$/],
+      [
+        'is set along with the variable',
+        { ADMIN_TOKEN: token, ADMIN_TOKEN_FILE: file },
+        /^ADMIN_TOKEN and ADMIN_TOKEN_FILE/,
+      ],
+    ])('is rejected if its file %s', (_case, variables, message) => {
+      expect(() => loadApiConfig({ ...stores, ...variables })).toThrow(message);
+    });
   });
 
   it('accepts several origins and several proxies', () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -39,6 +40,9 @@ const ORIGIN = z.string().refine((value) => {
 const PROXY = z.union([z.enum(['loopback', 'linklocal', 'uniquelocal']), z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 const proxies = list(PROXY, 'addresses or networks of proxies, or loopback, linklocal, uniquelocal');
 
+/** A long random string. Its rule makes it too long to guess. */
+const SECRET: Setting<string | undefined> = { schema: z.string().min(32).optional(), rule: 'at least 32 characters' };
+
 const REDIS_SCHEMES = ['redis', 'rediss', 'redis+sentinel', 'rediss+sentinel', 'redis+cluster', 'rediss+cluster'];
 
 /** All settings, with their rules and defaults. */
@@ -62,7 +66,11 @@ const settings = {
     schema: z.union([z.stringFormat('hops', /^\d$/).transform(Number), proxies.schema]),
     rule: `0 to 9 proxies in a row, or ${proxies.rule}`,
   },
-  IDEMPOTENCY_SECRET: { schema: z.string().min(32).optional(), rule: 'at least 32 characters' },
+  IDEMPOTENCY_SECRET: SECRET,
+  ADMIN_PORT: integer(3002, 0, 65_535),
+  ADMIN_HOST: { schema: z.string().default('127.0.0.1'), rule: 'an address to listen on' },
+  ADMIN_TOKEN: SECRET,
+  METRICS_TOKEN: SECRET,
   PUBLIC_SITE_URL: url(['http', 'https'], 'http://localhost:3000'),
   QUEUE_PREFIX: {
     schema: z
@@ -75,6 +83,9 @@ const settings = {
   DEMO_CATALOGUE: { schema: z.enum(['on', 'off']).optional(), rule: 'on or off' },
   LOG_LEVEL: { schema: z.enum(LOG_LEVELS).default('info'), rule: `one of ${LOG_LEVELS.join(', ')}` },
 } satisfies Record<string, Setting<unknown>>;
+
+/** Settings that can also be read from a file, whose path is in the variable of the same name with `_FILE`. */
+const SECRETS: readonly string[] = ['MONGODB_URI', 'REDIS_URL', 'IDEMPOTENCY_SECRET', 'ADMIN_TOKEN', 'METRICS_TOKEN'];
 
 type Settings = { [Name in keyof typeof settings]: z.infer<(typeof settings)[Name]['schema']> };
 
@@ -95,7 +106,18 @@ interface CommonConfig {
   logLevel: string;
 }
 
-export interface ApiConfig extends CommonConfig {
+/** What protects the operators' endpoints of a process. Undefined means no token. */
+export interface AdminTokens {
+  /** Required for the page of the queue. */
+  adminToken: string | undefined;
+  /** Required for metrics. */
+  metricsToken: string | undefined;
+}
+
+export interface ApiConfig extends CommonConfig, AdminTokens {
+  adminHost: string;
+  /** 0 means any free port. */
+  adminPort: number;
   createWaitMs: number;
   /** Numbers of waiting jobs, and of bytes of their data, beyond which creates are refused. */
   backlog: { jobs: number; bytes: number };
@@ -117,7 +139,7 @@ export interface ApiConfig extends CommonConfig {
   publicSiteUrl: string;
 }
 
-export interface WorkerConfig extends CommonConfig {
+export interface WorkerConfig extends CommonConfig, AdminTokens {
   /** How many jobs are processed at a time. */
   concurrency: number;
 }
@@ -139,6 +161,9 @@ export type QueueConfig = Pick<CommonConfig, 'redisUrl' | 'queuePrefix'>;
 export function loadApiConfig(env = process.env): ApiConfig {
   return {
     ...common(env),
+    ...adminTokens(env),
+    adminHost: read(env, 'ADMIN_HOST'),
+    adminPort: read(env, 'ADMIN_PORT'),
     port: read(env, 'PORT'),
     createWaitMs: read(env, 'CREATE_WAIT_MS'),
     backlog: { jobs: read(env, 'BACKLOG_LIMIT'), bytes: read(env, 'BACKLOG_BYTES') },
@@ -156,7 +181,12 @@ export function loadApiConfig(env = process.env): ApiConfig {
 
 /** Reads the settings of the worker process. @throws ConfigError */
 export function loadWorkerConfig(env = process.env): WorkerConfig {
-  return { ...common(env), port: read(env, 'WORKER_PORT'), concurrency: read(env, 'WORKER_CONCURRENCY') };
+  return {
+    ...common(env),
+    ...adminTokens(env),
+    port: read(env, 'WORKER_PORT'),
+    concurrency: read(env, 'WORKER_CONCURRENCY'),
+  };
 }
 
 /** Reads the settings of the CLI commands. @throws ConfigError */
@@ -184,11 +214,33 @@ function common(env: NodeJS.ProcessEnv): Omit<CommonConfig, 'port'> {
   };
 }
 
+function adminTokens(env: NodeJS.ProcessEnv): AdminTokens {
+  return { adminToken: read(env, 'ADMIN_TOKEN'), metricsToken: read(env, 'METRICS_TOKEN') };
+}
+
 function read<Name extends keyof Settings>(env: NodeJS.ProcessEnv, name: Name): Settings[Name] {
   const { schema, rule }: Setting<unknown> = settings[name];
-  // An empty variable counts as missing, because Compose passes an unset variable as an empty one.
-  const value = env[name] === '' ? undefined : env[name];
+  const value = SECRETS.includes(name) ? secretOf(env, name) : variable(env, name);
   const result = schema.safeParse(value);
   if (result.success) return result.data as Settings[Name];
   throw new ConfigError(`${name} ${value === undefined ? 'is missing' : 'is not valid'}: it must be ${rule}`);
+}
+
+/** Returns the value of a variable, or the content of the file in the variable with `_FILE`, without its line break. */
+function secretOf(env: NodeJS.ProcessEnv, name: string): string | undefined {
+  const value = variable(env, name);
+  const file = variable(env, `${name}_FILE`);
+  if (file === undefined) return value;
+  if (value !== undefined) throw new ConfigError(`${name} and ${name}_FILE are both set: set one of them`);
+  try {
+    return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    throw new ConfigError(`${name}_FILE is not valid: it must be the path of a readable file (${code})`);
+  }
+}
+
+/** An empty variable counts as missing, because Compose passes an unset variable as an empty one. */
+function variable(env: NodeJS.ProcessEnv, name: string): string | undefined {
+  return env[name] === '' ? undefined : env[name];
 }

@@ -1,5 +1,4 @@
-import { Registry } from 'prom-client';
-import { HealthController, type Readiness, type ReadinessCheck } from './health.js';
+import { HealthController, SharedReadiness, type Readiness, type ReadinessCheck } from './health.js';
 
 const READY: Readiness = { status: 'ready', parts: {} };
 
@@ -13,27 +12,25 @@ class CountingCheck implements ReadinessCheck {
   }
 }
 
-function response(): { statusCode: number; setHeader: () => void; end: () => void } {
-  return { statusCode: 0, setHeader: () => undefined, end: () => undefined };
-}
-
-describe('HealthController', () => {
-  it('shares one check among concurrent and recent requests for readiness and metrics', async () => {
+describe('SharedReadiness', () => {
+  it('shares one check among concurrent and recent requests', async () => {
     const readiness = new CountingCheck();
-    const controller = new HealthController(readiness, new Registry());
-    await Promise.all([controller.ready(response()), controller.ready(response()), controller.metrics(response())]);
-    await controller.ready(response());
+    const shared = new SharedReadiness(readiness);
+    await Promise.all([shared.check(), shared.check()]);
+    await shared.check();
     expect(readiness.count).toBe(1);
   });
+});
 
+describe('HealthController', () => {
   it('reports immediately that the process is about to stop', async () => {
     const readiness = new CountingCheck();
-    const controller = new HealthController(readiness, new Registry());
-    const res = response();
-    await controller.ready(res);
-    expect(res.statusCode).toBe(200);
+    const controller = new HealthController(new SharedReadiness(readiness));
+    const response = { statusCode: 0 };
+    await controller.ready(response);
+    expect(response.statusCode).toBe(200);
     readiness.isDraining = true;
-    await controller.ready(res);
-    expect(res.statusCode).toBe(503);
+    await controller.ready(response);
+    expect(response.statusCode).toBe(503);
   });
 });

@@ -1,5 +1,4 @@
 import { Controller, Get, Inject, Res } from '@nestjs/common';
-import { Gauge, Registry } from 'prom-client';
 
 /** The state of a process, with one line for each part: {@link OK}, or what is wrong with it. */
 export interface Readiness {
@@ -14,9 +13,6 @@ export interface ReadinessCheck {
   check(): Promise<Readiness>;
 }
 
-/** Injection token of the {@link ReadinessCheck} of the process. */
-export const READINESS = Symbol('Readiness');
-
 /** The line of a part that works. */
 export const OK = 'ok';
 
@@ -26,62 +22,36 @@ export const CHECK_TIMEOUT_MS = 700;
 /** How long the result of a check is shared, so that frequent requests put no load on the databases. */
 export const SHARED_FOR_MS = 1000;
 
-/** The parts of a response that are used here. */
-interface TextResponse {
-  statusCode: number;
-  setHeader(name: string, value: string): unknown;
-  end(text: string): unknown;
-}
-
-/**
- * Health and metrics endpoints of both processes, for orchestrators and Prometheus. Restart a process that is not live;
- * send no work to one that is not ready.
- */
-@Controller()
-export class HealthController {
-  private readonly partOk: Gauge;
+/** Shares each check for a second, even while it is running, so that frequent requests put no load on the stores. */
+export class SharedReadiness {
   private latest: { at: number; isDraining: boolean; result: Promise<Readiness> } | undefined;
 
-  constructor(
-    @Inject(READINESS) private readonly readiness: ReadinessCheck,
-    @Inject(Registry) private readonly registry: Registry,
-  ) {
-    this.partOk = new Gauge({
-      name: 'item_listing_part_ok',
-      help: '1 while this part of the process works, else 0',
-      labelNames: ['part'],
-      registers: [registry],
-    });
-  }
+  constructor(private readonly readiness: ReadinessCheck) {}
 
-  @Get('health/live')
-  live(): { status: 'live' } {
-    return { status: 'live' };
-  }
-
-  @Get('health/ready')
-  async ready(@Res({ passthrough: true }) response: TextResponse): Promise<Readiness> {
-    const readiness = await this.check();
-    response.statusCode = readiness.status === 'not ready' ? 503 : 200;
-    return readiness;
-  }
-
-  @Get('metrics')
-  async metrics(@Res() response: TextResponse): Promise<void> {
-    const { parts } = await this.check();
-    // Removes parts that are reported only while they fail.
-    this.partOk.reset();
-    for (const [part, line] of Object.entries(parts)) this.partOk.set({ part }, line === OK ? 1 : 0);
-    response.setHeader('Content-Type', this.registry.contentType);
-    response.end(await this.registry.metrics());
-  }
-
-  /** Shares one check, even while it is running, but never one from before draining began. */
-  private check(): Promise<Readiness> {
+  /** Never returns the result of a check from before draining began. */
+  check(): Promise<Readiness> {
     const { isDraining = false } = this.readiness;
     const at = performance.now();
     if (this.latest?.isDraining !== isDraining || at - this.latest.at > SHARED_FOR_MS)
       this.latest = { at, isDraining, result: this.readiness.check() };
     return this.latest.result;
+  }
+}
+
+/** Health endpoints for orchestrators. Restart a process that is not live; send no work to one that is not ready. */
+@Controller('health')
+export class HealthController {
+  constructor(@Inject(SharedReadiness) private readonly readiness: SharedReadiness) {}
+
+  @Get('live')
+  live(): { status: 'live' } {
+    return { status: 'live' };
+  }
+
+  @Get('ready')
+  async ready(@Res({ passthrough: true }) response: { statusCode: number }): Promise<Readiness> {
+    const readiness = await this.readiness.check();
+    response.statusCode = readiness.status === 'not ready' ? 503 : 200;
+    return readiness;
   }
 }

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
-import { SHARED_FOR_MS } from './health.js';
+import { OK, SHARED_FOR_MS, type SharedReadiness } from './health.js';
 import { VERSION } from './version.js';
 
 /** A store, with a function that resolves to whether it responded in time. */
@@ -19,10 +19,10 @@ export function shareSamples<T>(sample: () => Promise<T>): () => Promise<T> {
 }
 
 /**
- * Registers the metrics that both processes have: those of Node.js, the version, and how long each store takes to
- * respond.
+ * Registers the metrics that both processes have: those of Node.js, the version, the parts of the process, and how long
+ * each store takes to respond.
  */
-export function registerProcessMetrics(registry: Registry, stores: StoreChecks): void {
+export function registerProcessMetrics(registry: Registry, readiness: SharedReadiness, stores: StoreChecks): void {
   collectDefaultMetrics({ register: registry });
   new Gauge({
     name: 'item_listing_build_info',
@@ -30,6 +30,18 @@ export function registerProcessMetrics(registry: Registry, stores: StoreChecks):
     labelNames: ['version'],
     registers: [registry],
   }).set({ version: VERSION }, 1);
+  new Gauge({
+    name: 'item_listing_part_ok',
+    help: '1 while this part of the process works, else 0',
+    labelNames: ['part'],
+    registers: [registry],
+    async collect() {
+      const { parts } = await readiness.check();
+      // Removes parts that are reported only while they fail.
+      this.reset();
+      for (const [part, line] of Object.entries(parts)) this.set({ part }, line === OK ? 1 : 0);
+    },
+  });
   const measure = shareSamples(() => Promise.all(Object.entries(stores).map(measureStore)));
   new Gauge({
     name: 'item_listing_store_response_seconds',

@@ -1,0 +1,55 @@
+import type { BeforeHook, JobCleanStatus, JobStatus } from '@bull-board/api/typings/app';
+import { createBullBoard } from '@bull-board/api';
+import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
+import { ExpressAdapter } from '@bull-board/express';
+import type { RequestHandler } from 'express';
+import type { FailedJobs } from '@app/queue';
+
+/** The requests that change something which the page may send. The rest could lose creates. */
+const CHANGES = [
+  '/api/queues/:queueName/:jobId/retry',
+  '/api/queues/:queueName/:jobId/clean',
+  '/api/queues/:queueName/retry/:queueStatus',
+  '/api/queues/:queueName/clean/:queueStatus',
+];
+
+/** The create queue in bull-board, where failed jobs can be retried and discarded as with `npm run jobs`. */
+class CreateQueueAdapter extends BullMQAdapter {
+  constructor(private readonly jobs: FailedJobs) {
+    super(jobs.queue, { allowRetries: true, allowCompletedRetries: false } as object);
+  }
+
+  override getJob(id: string): ReturnType<FailedJobs['findJob']> {
+    return this.jobs.findJob(id);
+  }
+
+  override async getJobs(states: JobStatus[], start?: number, end?: number) {
+    // BullMQ has no paused jobs since version 6.
+    const ranges = states.filter((state) => state !== 'paused');
+    const ids = await this.jobs.queue.getRanges(ranges, start, end);
+    const jobs = await Promise.all(ids.map((id) => this.jobs.findJob(id)));
+    return jobs.filter((job) => job !== undefined);
+  }
+
+  override async clean(state: JobCleanStatus): Promise<void> {
+    if (state !== 'failed') throw new Error('Only failed jobs can be discarded');
+    for (const id of await this.jobs.findIds()) await this.jobs.discard(id);
+  }
+}
+
+/** Returns the handler of the page that shows the queue, under the path `basePath`. */
+export function queuePage(jobs: FailedJobs, basePath: string): RequestHandler {
+  const page = new ExpressAdapter();
+  page.setBasePath(basePath);
+  createBullBoard({
+    queues: [new CreateQueueAdapter(jobs)],
+    serverAdapter: page,
+    options: { uiConfig: { boardTitle: 'Item Listing Service', hideDocsLink: true }, handlerHooks: { before: allow } },
+  });
+  return page.getRouter() as RequestHandler;
+}
+
+const allow: BeforeHook = ({ method, route }) => {
+  if (method === 'get' || CHANGES.includes(route)) return { allow: true };
+  return { allow: false, status: 403, message: 'This page retries and discards failed jobs, and nothing else' };
+};

@@ -1,0 +1,170 @@
+import { request, type RequestOptions } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { createRedis, removeDatabaseServers, startRedis, type DatabaseServer } from './support/database-servers.js';
+import { eventually } from './support/eventually.js';
+import { endProcesses, ServiceProcess } from './support/processes.js';
+import { openQueue } from './support/queue.js';
+import { freshEnvironment, openDatabase } from './support/service.js';
+import { SchemaRepository, type Database } from '@app/database';
+
+const ADMIN_TOKEN = 'the token of this test for operators';
+const METRICS_TOKEN = 'the token of this test for Prometheus';
+const TOKENS = { ADMIN_TOKEN, METRICS_TOKEN };
+
+describe('the endpoints for operators', () => {
+  let env: NodeJS.ProcessEnv;
+  let redis: DatabaseServer;
+  let database: Database;
+
+  beforeAll(async () => {
+    redis = await createRedis();
+    await startRedis(redis);
+    env = freshEnvironment({ REDIS_URL: redis.url, LOG_LEVEL: 'info' });
+    database = await openDatabase(env);
+    await new SchemaRepository(database).createIndexes();
+  });
+  afterEach(() => endProcesses());
+  afterAll(async () => {
+    await database.connection.dropDatabase();
+    await database.close();
+    await removeDatabaseServers();
+  });
+
+  async function start(name: 'api' | 'worker', more: NodeJS.ProcessEnv = {}): Promise<ServiceProcess> {
+    const process = ServiceProcess.start(name, { ...env, ...more });
+    await process.waitForStatus('ready');
+    return process;
+  }
+
+  it('have a port of their own on the API, whose public port has only health checks', async () => {
+    const api = await start('api');
+    const { base } = await api.client();
+    const url = await api.adminUrl();
+    for (const path of ['/health/live', '/health/ready']) {
+      expect((await fetch(`${base}${path}`)).status).toBe(200);
+      expect((await fetch(`${url}${path}`)).status).toBe(200);
+    }
+    for (const path of ['/metrics', '/queues', '/queues/api/queues']) {
+      expect((await fetch(`${base}${path}`)).status).toBe(404);
+      expect((await fetch(`${url}${path}`)).status).toBe(200);
+    }
+  });
+
+  it('are also on the port of the worker', async () => {
+    const worker = await start('worker');
+    for (const path of ['/health/live', '/health/ready', '/metrics', '/queues'])
+      expect((await fetch(`${await worker.adminUrl()}${path}`)).status).toBe(200);
+  });
+
+  it('do not keep an API from serving if their port is taken', async () => {
+    const first = await start('api');
+    const { port } = new URL(await first.adminUrl());
+    const second = await start('api', { ADMIN_PORT: port });
+    expect(await (await second.client()).getAll()).toEqual([]);
+    await second.waitForLog('ADMIN_HOST or ADMIN_PORT cannot be used: metrics and queues are not served');
+  });
+
+  describe('with tokens', () => {
+    const bearer = (token: string): object => ({ Authorization: `Bearer ${token}` });
+    const basic = (token: string): object => ({ Authorization: `Basic ${btoa(`any:${token}`)}` });
+
+    it.each(['api', 'worker'] as const)('accept only requests with the right one: %s', async (name) => {
+      const process = await start(name, TOKENS);
+      const status = async (path: string, headers: object): Promise<number> =>
+        (await send(`${await process.adminUrl()}${path}`, { headers: { ...headers } })).status;
+      for (const scheme of [bearer, basic]) {
+        expect(await status('/metrics', scheme(METRICS_TOKEN))).toBe(200);
+        expect(await status('/metrics', scheme(ADMIN_TOKEN))).toBe(401);
+        expect(await status('/queues', scheme(ADMIN_TOKEN))).toBe(200);
+        expect(await status('/queues', scheme(METRICS_TOKEN))).toBe(401);
+      }
+      const wrong = [
+        {},
+        bearer(''),
+        bearer(`${ADMIN_TOKEN}!`),
+        { Authorization: ADMIN_TOKEN },
+        { Authorization: 'Basic' },
+      ];
+      for (const headers of wrong)
+        for (const path of ['/metrics', '/queues', '/queues/api/queues', '/queues/static/js/main.js', '/QUEUES/'])
+          expect(await status(path, headers)).toBe(401);
+      expect(await status('/health/ready', {})).toBe(200);
+      expect(JSON.stringify(process.log)).not.toContain('the token of this test');
+    });
+
+    it('ask browsers for them', async () => {
+      const api = await start('api', TOKENS);
+      const { headers } = await send(`${await api.adminUrl()}/queues`);
+      expect(headers['www-authenticate']).toMatch(/^Basic realm=/);
+    });
+  });
+
+  describe('without tokens', () => {
+    it('show the queue only to those who open it on this machine, by its name', async () => {
+      const url = `${await (await start('api')).adminUrl()}/queues`;
+      const { port } = new URL(url);
+      for (const Host of [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`])
+        expect((await send(url, { headers: { Host } })).status).toBe(200);
+      for (const Host of ['rebound.example', `rebound.example:${port}`, 'localhost.rebound.example', '[', '127.0.0.2'])
+        expect((await send(url, { headers: { Host } })).status).toBe(403);
+    });
+  });
+
+  describe('on requests that change the queue', () => {
+    const change = async (path: string, headers: object, method = 'PUT') => {
+      const url = `${await (await start('api', TOKENS)).adminUrl()}/queues${path}`;
+      const Authorization = `Bearer ${ADMIN_TOKEN}`;
+      const { origin } = new URL(url);
+      return send(url, { method, headers: { Authorization, ...(headers === OWN ? { Origin: origin } : headers) } });
+    };
+    const OWN = {};
+
+    it.each([
+      ['none', { 'X-No': 'origin' }],
+      ['another', { Origin: 'https://other.example' }],
+      ['null', { Origin: 'null' }],
+    ])('refuse those with an Origin that does not match: %s', async (_case, headers) => {
+      expect(await change('/api/queues/create/retry/failed', headers)).toMatchObject({ status: 403 });
+    });
+
+    it.each([
+      ['PUT', '/api/queues/pause'],
+      ['PUT', '/api/queues/create/pause'],
+      ['PUT', '/api/queues/create/empty'],
+      ['PUT', '/api/queues/create/obliterate'],
+      ['PUT', '/api/queues/create/promote'],
+      ['PUT', '/api/queues/create/concurrency'],
+      ['POST', '/api/queues/create/add'],
+    ])('refuse what could lose creates: %s %s', async (method, path) => {
+      const { status, body } = await change(path, OWN, method);
+      expect(status).toBe(403);
+      expect(body).toContain('nothing else');
+      const jobs = openQueue(env);
+      expect(await jobs.queue.isPaused()).toBe(false);
+      await jobs.close();
+    });
+  });
+
+  it('report that Redis is unavailable', async () => {
+    const url = await (await start('api')).adminUrl();
+    await redis.kill();
+    expect((await fetch(`${url}/queues/api/queues`)).status).toBe(503);
+    await startRedis(redis);
+    await eventually(async () => {
+      expect((await fetch(`${url}/queues/api/queues`)).status).toBe(200);
+    });
+  });
+});
+
+/** Sends a request with any headers. `fetch` sets Host itself. */
+async function send(url: string, options: RequestOptions = {}) {
+  return new Promise<{ status: number; headers: Record<string, unknown>; body: string }>((resolve, reject) => {
+    const sent = request(url, { agent: false, ...options }, (response) => {
+      const { statusCode = 0, headers } = response;
+      text(response).then((body) => {
+        resolve({ status: statusCode, headers, body });
+      }, reject);
+    });
+    sent.on('error', reject).end();
+  });
+}
