@@ -54,7 +54,7 @@ class DirectAdapter extends BareAdapter {
 
 const adapter = { express: BareAdapter, direct: DirectAdapter }[process.argv[2]];
 const config = loadApiConfig();
-const logger = createLogger('bare', config.logLevel);
+const logger = await createLogger('bare', config.logLevel);
 const errors = new ErrorFilter(logger, () => undefined);
 const module = ApiModule.with(config, logger, errors, new Registry());
 const app = await NestFactory.create(module, new adapter(), { bodyParser: false, logger: ['error', 'warn'] });

@@ -310,7 +310,7 @@ describe('an error before Nest sees the request', () => {
       maxBodyBytes: 1024,
       usualBodyBytes: 1024,
       crossOrigin: () => undefined,
-      metrics: { measure: () => undefined },
+      observers: [],
       isDraining: () => false,
     });
     const config = { keepAliveMs: 1000, maxConnections: 10 };

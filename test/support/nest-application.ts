@@ -3,10 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { Module, type INestApplication } from '@nestjs/common';
 import { APP_FILTER, NestFactory } from '@nestjs/core';
 import { createLogger, loadApiConfig } from '@app/runtime';
-import { Registry } from 'prom-client';
 import { ApiAdapter } from '../../apps/api/src/http/api.adapter.js';
 import { ErrorFilter } from '../../apps/api/src/http/error.filter.js';
-import { RequestMetrics } from '../../apps/api/src/metrics/request-metrics.js';
 import { ApiClient } from './api-client.js';
 import { freshEnvironment } from './service.js';
 
@@ -19,10 +17,10 @@ export async function start(
   env = {},
 ): Promise<{ client: ApiClient }> {
   const config = loadApiConfig(freshEnvironment(env));
-  const errors = new ErrorFilter(createLogger('test', 'silent'), () => '');
+  const errors = new ErrorFilter(await createLogger('test', 'silent'), () => '');
   @Module({ imports: [module as never], providers: [{ provide: APP_FILTER, useValue: errors }] })
   class TestModule {}
-  const adapter = new ApiAdapter(config, { errors, metrics: new RequestMetrics(new Registry()) });
+  const adapter = new ApiAdapter(config, { errors, observers: [] });
   const app = await NestFactory.create(TestModule, adapter, { bodyParser: false, logger: false });
   running.push(app);
   await configure(app);

@@ -73,14 +73,14 @@ export async function startApi(
   env: NodeJS.ProcessEnv,
   timeouts?: ClientTimeouts,
 ): Promise<{ api: ApiClient; adminPort: number | undefined; stop: () => Promise<void> }> {
-  const { port, adminPort, stop } = await createApi(loadApiConfig(env), createLogger('test', 'silent'), timeouts);
+  const { port, adminPort, stop } = await createApi(loadApiConfig(env), await createLogger('test', 'silent'), timeouts);
   await eventually(() => expectReady(port));
   return { api: new ApiClient(`http://127.0.0.1:${String(port)}`), adminPort, stop };
 }
 
 /** Starts a worker for an environment. An environment may have several. */
 export async function startWorker(env: NodeJS.ProcessEnv): Promise<{ stop: () => Promise<void> }> {
-  const { port, stop } = await createWorker(loadWorkerConfig(env), createLogger('test', 'silent'));
+  const { port, stop } = await createWorker(loadWorkerConfig(env), await createLogger('test', 'silent'));
   await eventually(() => expectReady(port));
   return { stop };
 }

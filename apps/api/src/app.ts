@@ -11,6 +11,7 @@ import { nestLogger, SharedReadiness, type ApiConfig, type Logger, type Stoppabl
 import { ApiModule } from './api.module.js';
 import { ApiReadiness } from './readiness.js';
 import { CreateItemProducer } from './items/create-item.producer.js';
+import { AccessLog } from './http/access-log.js';
 import { callerAddress } from './http/caller-address.js';
 import { ErrorFilter } from './http/error.filter.js';
 import type { ClientTimeouts } from './http/server.js';
@@ -39,9 +40,11 @@ const ABANDON_AFTER_MS = 7000;
 export async function createApp(config: ApiConfig, logger: Logger, timeouts?: ClientTimeouts): Promise<Api> {
   checkMongodbUri(config.mongodbUri);
   parseRedisUrl(config.redisUrl);
-  const errors = new ErrorFilter(logger, callerAddress(config.trustProxy));
+  const callerOf = callerAddress(config.trustProxy);
+  const errors = new ErrorFilter(logger, callerOf);
   const registry = new Registry();
-  const adapter = new ApiAdapter(config, { errors, metrics: new RequestMetrics(registry) }, timeouts);
+  const observers = [new RequestMetrics(registry), ...(config.logAccess ? [new AccessLog(logger, callerOf)] : [])];
+  const adapter = new ApiAdapter(config, { errors, observers }, timeouts);
   const app = await NestFactory.create(ApiModule.with(config, logger, errors, registry), adapter, {
     bodyParser: false,
     logger: nestLogger(logger),

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { createLogger, loadApiConfig, runProcess } from '@app/runtime';
 import { createApp } from './app.js';
 
-runProcess(() => {
+runProcess(async () => {
   const config = loadApiConfig();
-  return createApp(config, createLogger('api', config.logLevel));
+  return createApp(config, await createLogger('api', config.logLevel));
 });

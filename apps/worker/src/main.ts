@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { createLogger, loadWorkerConfig, runProcess } from '@app/runtime';
 import { createApp } from './app.js';
 
-runProcess(() => {
+runProcess(async () => {
   const config = loadWorkerConfig();
-  return createApp(config, createLogger('worker', config.logLevel));
+  return createApp(config, await createLogger('worker', config.logLevel));
 });

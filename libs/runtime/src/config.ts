@@ -81,6 +81,7 @@ const settings = {
   },
   VALIDATE_WRITES: { schema: z.enum(['on', 'off']).default('on'), rule: 'on or off' },
   DEMO_CATALOGUE: { schema: z.enum(['on', 'off']).optional(), rule: 'on or off' },
+  LOG_ACCESS: { schema: z.enum(['on', 'off']).default('off'), rule: 'on or off' },
   LOG_LEVEL: { schema: z.enum(LOG_LEVELS).default('info'), rule: `one of ${LOG_LEVELS.join(', ')}` },
 } satisfies Record<string, Setting<unknown>>;
 
@@ -129,6 +130,8 @@ export interface ApiConfig extends CommonConfig, AdminTokens {
   keepAliveMs: number;
   /** Whether requests for fixed paths bypass Express. */
   fastLane: boolean;
+  /** Whether to log each request. */
+  logAccess: boolean;
   /** Origins whose pages may call the API. Empty turns CORS off. */
   corsOrigins: string[];
   /** Proxies whose `X-Forwarded-For` is trusted: a number of hops, or networks. Empty means none. */
@@ -172,6 +175,7 @@ export function loadApiConfig(env = process.env): ApiConfig {
     maxConnections: read(env, 'MAX_CONNECTIONS'),
     keepAliveMs: read(env, 'KEEP_ALIVE_MS'),
     fastLane: read(env, 'FAST_LANE') === 'on',
+    logAccess: read(env, 'LOG_ACCESS') === 'on',
     corsOrigins: read(env, 'CORS_ORIGINS'),
     trustProxy: read(env, 'TRUST_PROXY'),
     idempotencySecret: read(env, 'IDEMPOTENCY_SECRET'),

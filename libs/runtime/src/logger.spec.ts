@@ -1,6 +1,41 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
-import { nestLogger } from './logger.js';
+import { createLogger, nestLogger } from './logger.js';
+
+const SECRET = 'nobody may read this';
+
+describe('createLogger', () => {
+  let line = '';
+  const destination = { write: (text: string) => (line = text) };
+
+  it('returns a logger that writes an error once, with its cause, but without the data of the failed operation', async () => {
+    const logger = await createLogger('test', 'info', destination);
+    const cause = Object.assign(new Error('validation failed'), { code: 121, op: { description: SECRET } });
+    logger.error({ err: new TypeError('not stored', { cause }) }, 'unexpected error');
+    expect(line).not.toContain(SECRET);
+    expect(JSON.parse(line)).toMatchObject({
+      msg: 'unexpected error',
+      err: {
+        type: 'TypeError',
+        message: 'not stored',
+        stack: expect.stringContaining('logger.spec') as string,
+        cause: { type: 'Error', message: 'validation failed', code: 121 },
+      },
+    });
+  });
+
+  it.each([
+    { authorization: SECRET },
+    { headers: { authorization: SECRET, cookie: SECRET } },
+    { req: { headers: { authorization: SECRET } } },
+    { config: { password: SECRET, token: SECRET } },
+  ])('returns a logger that redacts credentials: %j', async (fields) => {
+    const logger = await createLogger('test', 'info', destination);
+    logger.info(fields, 'request');
+    expect(line).not.toContain(SECRET);
+    expect(line).toContain('[redacted]');
+  });
+});
 
 describe('nestLogger', () => {
   const lines: Record<string, unknown>[] = [];

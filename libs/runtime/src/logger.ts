@@ -1,13 +1,41 @@
 import type { LoggerService } from '@nestjs/common';
-import { pino, type Logger } from 'pino';
-import { PinoPretty } from 'pino-pretty';
+import { pino, type DestinationStream, type Logger, type LoggerOptions } from 'pino';
 
 export type { Logger } from 'pino';
 
-/** Creates the logger of a process. It writes JSON lines, or readable lines on a terminal. */
-export function createLogger(name: string, level: string): Logger {
-  const options = { name, level, base: { name, pid: process.pid } };
-  return process.stdout.isTTY ? pino(options, PinoPretty({ colorize: true, ignore: 'pid' })) : pino(options);
+/**
+ * Creates the logger of a process. It writes JSON lines to `destination` (by default standard output), or readable lines
+ * on a terminal if pino-pretty is installed, which is a development dependency.
+ */
+export async function createLogger(name: string, level: string, destination?: DestinationStream): Promise<Logger> {
+  const options: LoggerOptions = {
+    name,
+    level,
+    base: { name, pid: process.pid },
+    serializers: { err: withoutData },
+    redact: { paths: CREDENTIALS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]), censor: '[redacted]' },
+  };
+  if (destination !== undefined) return pino(options, destination);
+  return process.stdout.isTTY ? pino(options, await prettyPrinter()) : pino(options);
+}
+
+/** Fields that contain credentials when a request or its headers are logged. */
+const CREDENTIALS = ['authorization', 'cookie', 'token', 'password'];
+
+/**
+ * Returns the parts of an error that describe it. Others, such as `op` of MongoDB's write errors, may contain the texts
+ * of items.
+ */
+function withoutData(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const { name: type, message, stack, cause } = error;
+  const { code } = error as NodeJS.ErrnoException;
+  return { type, message, stack, code, ...(cause === undefined ? {} : { cause: withoutData(cause) }) };
+}
+
+async function prettyPrinter(): Promise<DestinationStream | undefined> {
+  const pretty = await import('pino-pretty').catch(() => undefined);
+  return pretty?.default({ colorize: true, ignore: 'pid' });
 }
 
 /** The contexts of Nest's own startup lines. */

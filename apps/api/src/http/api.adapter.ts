@@ -24,7 +24,7 @@ export class ApiAdapter extends ExpressAdapter {
 
   constructor(
     private readonly config: ApiConfig,
-    shared: Pick<RequestListenerOptions, 'errors' | 'metrics'>,
+    shared: Pick<RequestListenerOptions, 'errors' | 'observers'>,
     private readonly timeouts?: ClientTimeouts,
   ) {
     const lane = new FastLane((request, response, next) => {

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { ApiListener, ApiRequest, ApiResponse } from './api-message.js';
+import type { ApiListener, ApiRequest, ApiResponse, ResponseObserver } from './api-message.js';
 import type { HandleRequest } from './client-connection.js';
 import { NO_SUCH_PATH, NOT_HTTP, type Connections } from './connections.js';
 import type { CrossOrigin } from './cors.js';
 import { cutOff, isFullyRead, sendEarlyError } from './early-error.js';
 import { unwrap } from '../orpc/envelope.js';
-import type { RequestMetrics } from '../metrics/request-metrics.js';
 import type { ErrorFilter } from './error.filter.js';
 import type { FastLane, NextFunction, RequestHandler } from './fast-lane.js';
 import { readBody, sendContinue, type ReadBodyOptions } from './read-body.js';
@@ -17,7 +16,8 @@ export interface RequestListenerOptions extends ReadBodyOptions {
   lane: FastLane;
   /** Maps thrown errors to API errors, and logs the unexpected ones. */
   errors: Pick<ErrorFilter, 'toApiError'>;
-  metrics: Pick<RequestMetrics, 'measure'>;
+  /** What measures and logs requests. */
+  observers: readonly ResponseObserver[];
   crossOrigin: CrossOrigin;
   /** Whether the process is about to stop. Responses then close the connection, so that clients reconnect elsewhere. */
   isDraining: () => boolean;
@@ -49,7 +49,7 @@ export function requestListener(options: RequestListenerOptions): ApiListener {
     }
   };
   return (_request, response) => {
-    options.metrics.measure(response);
+    for (const observer of options.observers) observer.observe(response);
     options.connections.admit(response, handle);
   };
 }

@@ -1,11 +1,11 @@
 import { DURATION_BUCKETS } from '@app/runtime';
 import { Histogram, type Registry } from 'prom-client';
-import type { ApiResponse } from '../http/api-message.js';
+import type { ApiResponse, ResponseObserver } from '../http/api-message.js';
 
 const OPERATION = /^\/api\/orpc\/items\/(getAll|getById|create)(?:$|\?)/;
 
 /** Measures how long requests take. */
-export class RequestMetrics {
+export class RequestMetrics implements ResponseObserver {
   private readonly onClose: (this: ApiResponse) => void;
 
   constructor(registry: Registry) {
@@ -25,8 +25,7 @@ export class RequestMetrics {
     };
   }
 
-  /** Measures a request from its arrival until its response is closed. */
-  measure(response: ApiResponse): void {
+  observe(response: ApiResponse): void {
     response.on('close', this.onClose);
   }
 }

@@ -1,0 +1,78 @@
+import { SchemaRepository, type Database } from '@app/database';
+import { eventually } from './support/eventually.js';
+import { validInput } from './support/items.js';
+import { endProcesses, ServiceProcess } from './support/processes.js';
+import { freshEnvironment, openDatabase } from './support/service.js';
+
+const SECRET = 'nobody may read this';
+
+describe('the log', () => {
+  let env: NodeJS.ProcessEnv;
+  let database: Database;
+
+  beforeAll(async () => {
+    env = freshEnvironment({ LOG_LEVEL: 'info' });
+    database = await openDatabase(env);
+    await new SchemaRepository(database).createIndexes();
+  });
+  afterEach(() => endProcesses());
+  afterAll(async () => {
+    await database.connection.dropDatabase();
+    await database.close();
+  });
+
+  async function startApi(more: NodeJS.ProcessEnv): Promise<ServiceProcess> {
+    const api = ServiceProcess.start('api', { ...env, ...more });
+    await api.waitForStatus('ready');
+    return api;
+  }
+  const requestsIn = (process: ServiceProcess): unknown[] => process.log.filter(({ msg }) => msg === 'request');
+
+  it.each(['on', 'off'])('has a line for each request with LOG_ACCESS=on (fast lane %s)', async (FAST_LANE) => {
+    const api = await startApi({ LOG_ACCESS: 'on', FAST_LANE });
+    const client = await api.client();
+    await client.call('getById', { id: 'f'.repeat(24) }, { 'X-Request-Id': 'shop-1', Authorization: SECRET });
+    await fetch(`${client.base}/docs?token=${SECRET}`, { headers: { 'X-Request-Id': 'shop-2' } });
+    const common = { level: 30, ip: '127.0.0.1', ms: expect.any(Number) as number };
+    await eventually(() => {
+      const path = '/api/orpc/items/getById';
+      const first = { ...common, requestId: 'shop-1', method: 'POST', path, status: 404 };
+      const second = { ...common, requestId: 'shop-2', method: 'GET', path: '/docs', status: 200 };
+      expect(requestsIn(api)).toEqual(
+        expect.arrayContaining([expect.objectContaining(first), expect.objectContaining(second)]),
+      );
+    });
+    expect(JSON.stringify(api.log)).not.toContain(encodeURIComponent(SECRET));
+    expect(JSON.stringify(api.log)).not.toContain(SECRET);
+  });
+
+  it('has the requests of clients that disconnect', async () => {
+    const api = await startApi({ LOG_ACCESS: 'on' });
+    const { base } = await api.client();
+    const body = JSON.stringify(validInput());
+    const headers = { 'Content-Type': 'application/json' };
+    const request = { method: 'POST', headers, body, signal: AbortSignal.timeout(500) };
+    await expect(fetch(`${base}/api/orpc/items/create`, request)).rejects.toThrow();
+    await eventually(() => {
+      expect(requestsIn(api)).toContainEqual(expect.objectContaining({ method: 'POST', status: 'disconnected' }));
+    });
+  });
+
+  it('has no line for each request by default', async () => {
+    const api = await startApi({});
+    await (await api.client()).getAll();
+    await api.end('SIGTERM');
+    expect(requestsIn(api)).toEqual([]);
+  });
+
+  it('does not have the texts of an item that the database refuses', async () => {
+    await database.connection.db?.command({ collMod: 'items', validator: { description: { $ne: SECRET } } });
+    const worker = ServiceProcess.start('worker', env);
+    const api = await startApi({});
+    const client = await api.client();
+    const { status } = await client.call('create', validInput({ description: SECRET }));
+    expect(status).toBe(500);
+    expect(worker.log).toContainEqual(expect.objectContaining({ msg: 'create failed for good' }));
+    expect(JSON.stringify([api.log, worker.log])).not.toContain(SECRET);
+  });
+});
