@@ -16,7 +16,7 @@ const CHANGES = [
 /** The create queue in bull-board, where failed jobs can be retried and discarded as with `npm run jobs`. */
 class CreateQueueAdapter extends BullMQAdapter {
   constructor(private readonly jobs: FailedJobs) {
-    super(jobs.queue, { allowRetries: true, allowCompletedRetries: false } as object);
+    super(jobs.queue);
   }
 
   override getJob(id: string): ReturnType<FailedJobs['findJob']> {
