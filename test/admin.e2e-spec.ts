@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { createRedis, removeDatabaseServers, startRedis, type DatabaseServer } from './support/database-servers.js';
 import { eventually } from './support/eventually.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
-import { openQueue } from './support/queue.js';
+import { createJob, openQueue } from './support/queue.js';
 import { freshEnvironment, openDatabase } from './support/service.js';
 import { SchemaRepository, type Database } from '@app/database';
 
@@ -97,6 +97,17 @@ describe('the endpoints for operators', () => {
       const { headers } = await send(`${await api.adminUrl()}/queues`);
       expect(headers['www-authenticate']).toMatch(/^Basic realm=/);
     });
+  });
+
+  it('show at most 100 jobs of the queue at a time, however many a request asks for', async () => {
+    const url = await (await start('api')).adminUrl();
+    const jobs = openQueue(env);
+    await jobs.queue.addBulk(Array.from({ length: 150 }, () => ({ name: 'create', data: createJob() })));
+    const query = 'activeQueue=item-create&status=waiting&jobsPerPage=1000';
+    const shown = (await (await fetch(`${url}/queues/api/queues?${query}`)).json()) as { queues: { jobs: object[] }[] };
+    await jobs.queue.obliterate({ force: true });
+    await jobs.close();
+    expect(shown.queues[0]?.jobs).toHaveLength(100);
   });
 
   describe('without tokens', () => {

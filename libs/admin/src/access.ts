@@ -6,18 +6,17 @@ const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
 
 /**
- * Accepts requests with one of these tokens, as a bearer token or as the password of HTTP basic authentication, with any
+ * Accepts requests with this token, as a bearer token or as the password of HTTP basic authentication, with any
  * user name. Browsers ask for the latter.
  *
  * @throws UnauthorizedException from the handler, for any other request
  */
-export function requireToken(...tokens: string[]): RequestHandler {
-  const accepted = tokens.map(digest);
+export function requireToken(token: string): RequestHandler {
+  const expected = digest(token);
   return (request, response, next) => {
     const given = digest(credential(request.headers.authorization));
-    // Compares digests, because `timingSafeEqual` needs values of the same length. Compares all of them, so that the time
-    // tells nothing.
-    if (accepted.filter((token) => timingSafeEqual(token, given)).length > 0) {
+    // Compares digests, because `timingSafeEqual` needs values of the same length.
+    if (timingSafeEqual(expected, given)) {
       next();
       return;
     }

@@ -9,6 +9,7 @@ import { Registry } from 'prom-client';
 import { connectRedis, FailedJobs, redisResponds, type RedisConnection } from '@app/queue';
 import {
   CHECK_TIMEOUT_MS,
+  CONTENT_SECURITY_POLICY,
   HealthController,
   nestLogger,
   settledWithin,
@@ -60,7 +61,7 @@ export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
     bodyParser: false,
     forceCloseConnections: true,
   });
-  const queues = new LazyQueuePage(config, logger);
+  const queues = new LazyQueueDashboard(config, logger);
   app.use(SECURITY_HEADERS, noStore);
   if (metricsToken !== undefined) app.use('/metrics', requireToken(metricsToken));
   app.use(QUEUES, adminToken === undefined ? requireLoopback : requireToken(adminToken), requireSameOrigin);
@@ -86,9 +87,9 @@ function moduleOf({ readiness, registry }: AdminOptions): DynamicModule {
   };
 }
 
-/** The page of the queue. Loads its modules, and connects to Redis, when it is first opened. */
-class LazyQueuePage {
-  private opening: Promise<{ redis: RedisConnection; jobs: FailedJobs; page: RequestHandler }> | undefined;
+/** The queue dashboard. Loads its modules, and connects to Redis, when it is first opened. */
+class LazyQueueDashboard {
+  private opening: Promise<{ redis: RedisConnection; jobs: FailedJobs; dashboard: RequestHandler }> | undefined;
 
   constructor(
     private readonly config: QueueConfig,
@@ -96,10 +97,10 @@ class LazyQueuePage {
   ) {}
 
   readonly handle: RequestHandler = async (request, response, next) => {
-    const { redis, page } = await (this.opening ??= this.open());
+    const { redis, dashboard } = await (this.opening ??= this.open());
     if (redis.status !== 'ready') await settledWithin(CONNECT_WITHIN_MS, once(redis, 'ready'));
     if (!(await redisResponds(redis, CHECK_TIMEOUT_MS))) throw new ServiceUnavailableException('Redis is unavailable');
-    await page(request, response, next);
+    await dashboard(request, response, next);
   };
 
   async close(): Promise<void> {
@@ -107,28 +108,19 @@ class LazyQueuePage {
   }
 
   private async open() {
-    const { queuePage } = await import('./queue-page.js');
+    const { queueDashboard } = await import('./queue-dashboard.js');
     const redis = connectRedis(this.config.redisUrl, 'producer', throttle(this.logger.warn.bind(this.logger)));
     const jobs = new FailedJobs(redis, this.config.queuePrefix);
-    return { redis, jobs, page: queuePage(jobs, QUEUES) };
+    return { redis, jobs, dashboard: queueDashboard(jobs, QUEUES) };
   }
 }
 
-/** The page loads scripts from its own origin. It asks for fonts of another host, which are not allowed. */
+/** bull-board asks for fonts of another host, which are blocked. */
 const SECURITY_HEADERS = helmet({
   contentSecurityPolicy: {
     useDefaults: false,
-    directives: {
-      defaultSrc: ["'none'"],
-      baseUri: ["'self'"],
-      connectSrc: ["'self'"],
-      fontSrc: ["'self'"],
-      formAction: ["'none'"],
-      frameAncestors: ["'none'"],
-      imgSrc: ["'self'", 'data:'],
-      scriptSrc: ["'self'"],
-      styleSrc: ["'self'", "'unsafe-inline'"],
-    },
+    // The page of bull-board sets its own base.
+    directives: { ...CONTENT_SECURITY_POLICY, baseUri: ["'self'"] },
   },
   strictTransportSecurity: false,
 });

@@ -7,6 +7,7 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 interface Setting<Value> {
   schema: z.ZodType<Value>;
   rule: string;
+  isSecret?: boolean;
 }
 
 function integer(fallback: number, min: number, max: number): Setting<number> {
@@ -40,15 +41,20 @@ const ORIGIN = z.string().refine((value) => {
 const PROXY = z.union([z.enum(['loopback', 'linklocal', 'uniquelocal']), z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 const proxies = list(PROXY, 'addresses or networks of proxies, or loopback, linklocal, uniquelocal');
 
-/** A long random string. Its rule makes it too long to guess. */
-const SECRET: Setting<string | undefined> = { schema: z.string().min(32).optional(), rule: 'at least 32 characters' };
+/** A setting that can also be read from a file, whose path is in the variable of the same name with `_FILE`. */
+function secret<Value>(setting: Setting<Value>): Setting<Value> {
+  return { ...setting, isSecret: true };
+}
+
+/** A random string that is too long to guess. */
+const SECRET = secret({ schema: z.string().min(32).optional(), rule: 'at least 32 characters' });
 
 const REDIS_SCHEMES = ['redis', 'rediss', 'redis+sentinel', 'rediss+sentinel', 'redis+cluster', 'rediss+cluster'];
 
 /** All settings, with their rules and defaults. */
 const settings = {
-  MONGODB_URI: url(['mongodb', 'mongodb+srv']),
-  REDIS_URL: url(REDIS_SCHEMES),
+  MONGODB_URI: secret(url(['mongodb', 'mongodb+srv'])),
+  REDIS_URL: secret(url(REDIS_SCHEMES)),
   PORT: integer(3000, 0, 65_535),
   HOST: { schema: z.string().default('0.0.0.0'), rule: 'an address to listen on' },
   WORKER_PORT: integer(3001, 0, 65_535),
@@ -85,9 +91,6 @@ const settings = {
   LOG_LEVEL: { schema: z.enum(LOG_LEVELS).default('info'), rule: `one of ${LOG_LEVELS.join(', ')}` },
 } satisfies Record<string, Setting<unknown>>;
 
-/** Settings that can also be read from a file, whose path is in the variable of the same name with `_FILE`. */
-const SECRETS: readonly string[] = ['MONGODB_URI', 'REDIS_URL', 'IDEMPOTENCY_SECRET', 'ADMIN_TOKEN', 'METRICS_TOKEN'];
-
 type Settings = { [Name in keyof typeof settings]: z.infer<(typeof settings)[Name]['schema']> };
 
 /**
@@ -109,7 +112,7 @@ interface CommonConfig {
 
 /** What protects the operators' endpoints of a process. Undefined means no token. */
 export interface AdminTokens {
-  /** Required for the page of the queue. */
+  /** Required for the queue dashboard. */
   adminToken: string | undefined;
   /** Required for metrics. */
   metricsToken: string | undefined;
@@ -223,8 +226,8 @@ function adminTokens(env: NodeJS.ProcessEnv): AdminTokens {
 }
 
 function read<Name extends keyof Settings>(env: NodeJS.ProcessEnv, name: Name): Settings[Name] {
-  const { schema, rule }: Setting<unknown> = settings[name];
-  const value = SECRETS.includes(name) ? secretOf(env, name) : variable(env, name);
+  const { schema, rule, isSecret }: Setting<unknown> = settings[name];
+  const value = isSecret ? secretOf(env, name) : variable(env, name);
   const result = schema.safeParse(value);
   if (result.success) return result.data as Settings[Name];
   throw new ConfigError(`${name} ${value === undefined ? 'is missing' : 'is not valid'}: it must be ${rule}`);

@@ -1,4 +1,5 @@
 import { Controller, Get, Inject, Res } from '@nestjs/common';
+import { TtlCache } from './ttl-cache.js';
 
 /** The state of a process, with one line for each part: {@link OK}, or what is wrong with it. */
 export interface Readiness {
@@ -24,17 +25,14 @@ export const SHARED_FOR_MS = 1000;
 
 /** Shares each check for a second, even while it is running, so that frequent requests put no load on the stores. */
 export class SharedReadiness {
-  private latest: { at: number; isDraining: boolean; result: Promise<Readiness> } | undefined;
+  private readonly latest = new TtlCache<boolean, Promise<Readiness>>({ forMs: SHARED_FOR_MS, count: 1 });
 
   constructor(private readonly readiness: ReadinessCheck) {}
 
   /** Never returns the result of a check from before draining began. */
   check(): Promise<Readiness> {
     const { isDraining = false } = this.readiness;
-    const at = performance.now();
-    if (this.latest?.isDraining !== isDraining || at - this.latest.at > SHARED_FOR_MS)
-      this.latest = { at, isDraining, result: this.readiness.check() };
-    return this.latest.result;
+    return this.latest.getOrSet(isDraining, () => this.readiness.check());
   }
 }
 

@@ -1,5 +1,6 @@
 export * from './batch-loader.js';
 export * from './config.js';
+export * from './content-security-policy.js';
 export * from './deadline.js';
 export * from './event-loop-turns.js';
 export * from './health.js';

@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
 import { OK, SHARED_FOR_MS, type SharedReadiness } from './health.js';
+import { TtlCache } from './ttl-cache.js';
 import { VERSION } from './version.js';
 
 /** A store, with a function that resolves to whether it responded in time. */
@@ -10,12 +11,8 @@ export const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0
 
 /** Returns a function that shares each sample for a second, so that frequent scrapes put no load on the stores. */
 export function shareSamples<T>(sample: () => Promise<T>): () => Promise<T> {
-  let latest: { at: number; result: Promise<T> } | undefined;
-  return () => {
-    const at = performance.now();
-    if (latest === undefined || at - latest.at > SHARED_FOR_MS) latest = { at, result: sample() };
-    return latest.result;
-  };
+  const latest = new TtlCache<'latest', Promise<T>>({ forMs: SHARED_FOR_MS, count: 1 });
+  return () => latest.getOrSet('latest', sample);
 }
 
 /**

@@ -9,6 +9,15 @@ export class TtlCache<Key, Value> {
     return found !== undefined && found.until > performance.now() ? found.value : undefined;
   }
 
+  /** Returns the cached value, or caches and returns a new one. */
+  getOrSet(key: Key, create: () => Value): Value {
+    const found = this.get(key);
+    if (found !== undefined) return found;
+    const value = create();
+    this.set(key, value);
+    return value;
+  }
+
   set(key: Key, value: Value): void {
     const { forMs, count } = this.options;
     if (this.entries.size >= count) this.entries.clear();

@@ -2,7 +2,7 @@ import type { Logger } from '@app/runtime';
 import type { ApiResponse, ResponseObserver } from './api-message.js';
 import type { CallerAddress } from './caller-address.js';
 
-/** Paths are much shorter. Longer ones are those of attackers. */
+/** Longer paths are cut. Those of the API are much shorter. */
 const MAX_PATH_LENGTH = 200;
 
 /** Logs each request when its response is sent or its client has disconnected, without its query, headers and body. */
@@ -14,7 +14,7 @@ export class AccessLog implements ResponseObserver {
 
   observe(response: ApiResponse): void {
     const { req: request } = response;
-    // Read now: a socket that is closed has no address.
+    // Read now, because a closed socket has no address.
     const ip = this.callerOf(request);
     response.on('close', () => {
       const { requestId, method, originalUrl, url = '', arrivedAt } = request;

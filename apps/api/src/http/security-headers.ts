@@ -1,25 +1,16 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import helmet from 'helmet';
+import { CONTENT_SECURITY_POLICY } from '@app/runtime';
 
 /**
- * Responses are data. The only page, the API's documentation, loads scripts from its own origin and has inline styles.
+ * Responses are data, except for the page of the API's documentation.
  * Whether HSTS includes subdomains is up to whoever terminates TLS.
  */
 const middleware = helmet({
   contentSecurityPolicy: {
     useDefaults: false,
-    directives: {
-      defaultSrc: ["'none'"],
-      baseUri: ["'none'"],
-      connectSrc: ["'self'"],
-      fontSrc: ["'self'"],
-      formAction: ["'none'"],
-      frameAncestors: ["'none'"],
-      imgSrc: ["'self'", 'data:'],
-      scriptSrc: ["'self'"],
-      styleSrc: ["'self'", "'unsafe-inline'"],
-    },
+    directives: CONTENT_SECURITY_POLICY,
   },
   strictTransportSecurity: { includeSubDomains: false },
   xFrameOptions: { action: 'deny' },

@@ -13,7 +13,7 @@ const REFUSED = 'Refused';
 const executablePath = findChromium();
 const describeInBrowser = executablePath === undefined ? describe.skip : describe;
 
-describeInBrowser('the page of the queue (skipped unless Chromium is installed: apt-get install chromium)', () => {
+describeInBrowser('the queue dashboard (skipped unless Chromium is installed: apt-get install chromium)', () => {
   let service: Service;
   let jobs: OpenQueue;
   let browser: Browser;

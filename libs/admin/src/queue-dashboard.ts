@@ -5,13 +5,16 @@ import { ExpressAdapter } from '@bull-board/express';
 import type { RequestHandler } from 'express';
 import type { FailedJobs } from '@app/queue';
 
-/** The requests that change something which the page may send. The rest could lose creates. */
+/** The only changes that the dashboard may make. Others could lose creates. */
 const CHANGES = [
   '/api/queues/:queueName/:jobId/retry',
   '/api/queues/:queueName/:jobId/clean',
   '/api/queues/:queueName/retry/:queueStatus',
   '/api/queues/:queueName/clean/:queueStatus',
 ];
+
+/** Jobs may be large, and bull-board reads as many as a request asks for. */
+const MAX_JOBS = 100;
 
 /** The create queue in bull-board, where failed jobs can be retried and discarded as with `npm run jobs`. */
 class CreateQueueAdapter extends BullMQAdapter {
@@ -23,10 +26,10 @@ class CreateQueueAdapter extends BullMQAdapter {
     return this.jobs.findJob(id);
   }
 
-  override async getJobs(states: JobStatus[], start?: number, end?: number) {
+  override async getJobs(states: JobStatus[], start = 0, end = Infinity) {
     // BullMQ has no paused jobs since version 6.
     const ranges = states.filter((state) => state !== 'paused');
-    const ids = await this.jobs.queue.getRanges(ranges, start, end);
+    const ids = await this.jobs.queue.getRanges(ranges, start, Math.min(end, start + MAX_JOBS - 1));
     const jobs = await Promise.all(ids.map((id) => this.jobs.findJob(id)));
     return jobs.filter((job) => job !== undefined);
   }
@@ -37,16 +40,16 @@ class CreateQueueAdapter extends BullMQAdapter {
   }
 }
 
-/** Returns the handler of the page that shows the queue, under the path `basePath`. */
-export function queuePage(jobs: FailedJobs, basePath: string): RequestHandler {
-  const page = new ExpressAdapter();
-  page.setBasePath(basePath);
+/** Returns the handler of the dashboard, which is served at the path `basePath`. */
+export function queueDashboard(jobs: FailedJobs, basePath: string): RequestHandler {
+  const dashboard = new ExpressAdapter();
+  dashboard.setBasePath(basePath);
   createBullBoard({
     queues: [new CreateQueueAdapter(jobs)],
-    serverAdapter: page,
+    serverAdapter: dashboard,
     options: { uiConfig: { boardTitle: 'Item Listing Service', hideDocsLink: true }, handlerHooks: { before: allow } },
   });
-  return page.getRouter() as RequestHandler;
+  return dashboard.getRouter() as RequestHandler;
 }
 
 const allow: BeforeHook = ({ method, route }) => {
