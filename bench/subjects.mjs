@@ -38,17 +38,23 @@ export function titleOf(name) {
   return SUBJECTS[name].title;
 }
 
-/** Starts subjects on databases of their own, and creates and checks one item in each. */
-export async function startSubjects({ launcher, databases, options }, names) {
+/**
+ * Starts subjects on databases of their own, and creates and checks one item in each.
+ * @param {import('./benchmark.mjs').Bench} bench
+ * @param {string[]} names
+ * @param {{name: string, env: object}[]} [variants] of the service, with settings of their own
+ */
+export async function startSubjects({ launcher, databases, options }, names, variants = []) {
   const folder = await compilePeers(launcher);
   const subjects = {};
-  for (const name of Object.keys(SUBJECTS).filter((known) => names.includes(known))) {
-    const env = await databases.environment(name);
+  const known = Object.keys(SUBJECTS).filter((name) => names.includes(name));
+  for (const { name, env: more } of [...known.map((name) => ({ name })), ...variants]) {
+    const env = { ...(await databases.environment(name)), ...more };
     const root = name === 'other' ? options.against : ROOT;
     const db = databases.db(name);
     await insertReferences(db);
     // A peer without search neither derives nor indexes search terms, and has only the unique index.
-    if (SUBJECTS[name].isWithoutSearch) await db.collection('items').createIndex({ publicId: 1 }, { unique: true });
+    if (SUBJECTS[name]?.isWithoutSearch) await db.collection('items').createIndex({ publicId: 1 }, { unique: true });
     else await runCli(launcher, 'setup', env, root);
     const subject = await startSubject(launcher, name, env, { root, folder });
     const itemId = await createFirst(name, subject.port);
@@ -60,7 +66,7 @@ export async function startSubjects({ launcher, databases, options }, names) {
 
 /** Starts the processes of a subject: of the service in the checkout `root`, or of a peer compiled into `folder`. */
 export async function startSubject(launcher, name, env, { root = ROOT, folder, processes = ['worker', 'api'] } = {}) {
-  const { title, files, isWithoutSearch } = SUBJECTS[name];
+  const { title, files, isWithoutSearch } = SUBJECTS[name] ?? { title: name };
   const ports = { worker: Number(env.WORKER_PORT), api: Number(env.PORT) };
   const pids = {};
   for (const process of processes.filter((each) => !files || each in files)) {
@@ -73,7 +79,8 @@ export async function startSubject(launcher, name, env, { root = ROOT, folder, p
 
 /** Starts a process, waits until it serves HTTP and is ready if it says so, and returns its pid. */
 export async function startProcess(launcher, name, args, port, env, root = ROOT) {
-  const onLine = (line) => launcher.steps.print(`[${name}] ${line}`);
+  // Prints warnings and errors, whose pino level is 40 or more, and what is not a line of the log.
+  const onLine = (line) => /"level":[1-3]0/.test(line) || launcher.steps.print(`[${name}] ${line}`);
   const child = launcher.start(name, process.execPath, args, { env, cwd: root, onLine });
   await waitUntilReady(child, async () => (await fetch(`http://127.0.0.1:${port}/health/ready`)).status !== 503);
   launcher.watch(child);

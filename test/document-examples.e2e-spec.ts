@@ -33,6 +33,7 @@ const ELSEWHERE = new Map([
     'npm run --silent jobs -- list                # the newest 20, with the error of each; --page 2 for more',
     'failed-jobs.e2e-spec.ts',
   ],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318 npm run start:api', 'tracing.e2e-spec.ts'],
   ['npm ci && npm run pack:client', 'client-package.e2e-spec.ts'],
   ['npm install /path/to/item-listing-client-0.1.0.tgz', 'client-package.e2e-spec.ts'],
   ["import { ItemListingClient } from 'item-listing-client';", 'client-package.e2e-spec.ts'],

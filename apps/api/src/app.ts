@@ -64,7 +64,7 @@ export async function createApp(config: ApiConfig, logger: Logger, timeouts?: Cl
       if (!response.headersSent) response.setHeader('Connection', 'close');
     return shutDown(app, adapter, admin);
   };
-  return { port, adminPort: admin?.port, logger, stop };
+  return { port, adminPort: admin?.port, stop };
 }
 
 /** The API serves its clients without these endpoints too, for example if another API on this machine has their port. */

@@ -1,8 +1,4 @@
 import 'reflect-metadata';
-import { createLogger, loadApiConfig, runProcess } from '@app/runtime';
-import { createApp } from './app.js';
+import { loadApiConfig, runProcess } from '@app/runtime';
 
-runProcess(async () => {
-  const config = loadApiConfig();
-  return createApp(config, await createLogger('api', config.logLevel));
-});
+runProcess({ name: 'api', loadConfig: loadApiConfig, loadApp: () => import('./app.js') });

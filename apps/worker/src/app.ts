@@ -44,7 +44,7 @@ export async function createApp(config: WorkerConfig, logger: Logger): Promise<W
     stopping.abort();
     return shutDown(app, admin);
   };
-  return { port: admin.port, logger, stop };
+  return { port: admin.port, stop };
 }
 
 async function consume(app: INestApplicationContext, logger: Logger, stopping: AbortSignal): Promise<void> {

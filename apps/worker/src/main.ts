@@ -1,8 +1,4 @@
 import 'reflect-metadata';
-import { createLogger, loadWorkerConfig, runProcess } from '@app/runtime';
-import { createApp } from './app.js';
+import { loadWorkerConfig, runProcess } from '@app/runtime';
 
-runProcess(async () => {
-  const config = loadWorkerConfig();
-  return createApp(config, await createLogger('worker', config.logLevel));
-});
+runProcess({ name: 'worker', loadConfig: loadWorkerConfig, loadApp: () => import('./app.js') });

@@ -16,6 +16,8 @@ export const CreateJobSchema = z.object({
   /** Channel of the API instance that waits for the outcome. */
   replyTo: z.string(),
   sellerId: z.string(),
+  /** The span that queued the job (https://www.w3.org/TR/trace-context/), if tracing is on. */
+  traceparent: z.string().optional().catch(undefined),
   item: NewItemSchema,
 });
 export type CreateJob = z.infer<typeof CreateJobSchema>;

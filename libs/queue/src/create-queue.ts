@@ -2,6 +2,7 @@ import { CREATE_JOB_VERSION, parseCreateJob, type CreateJob } from '@app/contrac
 import { Queue } from 'bullmq';
 import { ReplyError } from 'ioredis';
 import { Backlog, type BacklogLimits } from './backlog.js';
+import { traceSend } from './job-spans.js';
 import { CREATE_JOB_OPTIONS, CREATE_QUEUE, keyPrefix } from './queue-settings.js';
 import type { RedisConnection } from './redis.js';
 
@@ -51,7 +52,10 @@ export class CreateQueue {
   /** Adds the job under the id of its item. An existing job with this id stays unchanged. */
   async add(job: NewJob): Promise<EnqueueResult> {
     if (this.redis.status !== 'ready') return 'refused';
-    return toEnqueueResult(this.queue.add('create', dataOf(job), { ...CREATE_JOB_OPTIONS, jobId: job.id }));
+    return traceSend(CREATE_QUEUE, (traceparent) => {
+      const data = traceparent === undefined ? dataOf(job) : { ...dataOf(job), traceparent };
+      return toEnqueueResult(this.queue.add('create', data, { ...CREATE_JOB_OPTIONS, jobId: job.id }));
+    });
   }
 
   /** Returns the job with this id, if there is one. @throws if Redis does not reply */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { settledWithin, splitByBytes, throttle, type Logger } from '@app/runtime';
 import { Job, Worker, type JobJson } from 'bullmq';
+import { traceBatch } from './job-spans.js';
 import { keyPrefix, LOCK_MS, WORKER_OPTIONS } from './queue-settings.js';
 import type { RedisConnection } from './redis.js';
 
@@ -171,7 +172,7 @@ export class JobWorker {
     const next: Job[] = [];
     for (const batch of splitByBytes(jobs, (job) => this.bytesOf(job), MAX_BATCH_BYTES)) {
       const failed = (error: unknown): JobOutcome[] => batch.map(() => ({ kind: 'failed', error: error as Error }));
-      const outcomes = await this.handlers.process(batch).catch(failed);
+      const outcomes = await traceBatch(this.source.queue, batch, () => this.handlers.process(batch)).catch(failed);
       const ends = batch.map((job, index) => this.end(job, outcomes[index] ?? { kind: 'done' }));
       next.push(...(await Promise.all(ends)).flat());
     }

@@ -1,9 +1,12 @@
+import { context, ROOT_CONTEXT, type Context } from '@opentelemetry/api';
 import { TimeoutError, withDeadline } from './deadline.js';
 
 /** A key to read. */
 interface Entry<T> {
   /** The latest deadline of its callers. */
   deadline: number;
+  /** OpenTelemetry's context of its first caller. The query is part of its trace. */
+  context: Context;
   found: Promise<T | undefined>;
   resolve: (value: T | undefined) => void;
   reject: (error: unknown) => void;
@@ -59,11 +62,11 @@ export class BatchLoader<T> {
 
   private async read(batch: [string, Entry<T>][]): Promise<void> {
     const deadline = Math.max(...batch.map(([, entry]) => entry.deadline));
+    const keys = batch.map(([key]) => key);
+    // Not the context of an earlier batch, whose end may have started this one.
+    const traced = batch[0]?.[1].context ?? ROOT_CONTEXT;
     try {
-      const found = await this.readMany(
-        batch.map(([key]) => key),
-        deadline,
-      );
+      const found = await context.with(traced, () => this.readMany(keys, deadline));
       for (const [key, { resolve }] of batch) resolve(found.get(key));
     } catch (error) {
       for (const [, { reject }] of batch) reject(error);
@@ -72,7 +75,7 @@ export class BatchLoader<T> {
 }
 
 function newEntry<T>(): Entry<T> {
-  const entry: Partial<Entry<T>> = { deadline: -Infinity };
+  const entry: Partial<Entry<T>> = { deadline: -Infinity, context: context.active() };
   entry.found = new Promise((resolve, reject) => Object.assign(entry, { resolve, reject }));
   return entry as Entry<T>;
 }

@@ -30,6 +30,8 @@ describe('configuration', () => {
       publicSiteUrl: 'http://localhost:3000',
       queuePrefix: 'item-listing',
       logLevel: 'info',
+      tracing: false,
+      isTraceSamplerSet: false,
     });
     expect(loadWorkerConfig(stores)).toMatchObject({ port: 3001, concurrency: 128 });
     expect(loadCliConfig(stores)).toMatchObject({

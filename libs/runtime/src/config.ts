@@ -108,6 +108,10 @@ interface CommonConfig {
   port: number;
   queuePrefix: string;
   logLevel: string;
+  /** Whether the process records and exports traces. OpenTelemetry reads its other settings itself. */
+  tracing: boolean;
+  /** Whether a setting of OpenTelemetry says which requests are traced. */
+  isTraceSamplerSet: boolean;
 }
 
 /** What protects the operators' endpoints of a process. Undefined means no token. */
@@ -218,7 +222,17 @@ function common(env: NodeJS.ProcessEnv): Omit<CommonConfig, 'port'> {
     mongodbUri: read(env, 'MONGODB_URI'),
     host: read(env, 'HOST'),
     logLevel: read(env, 'LOG_LEVEL'),
+    tracing: isTracingOn(env),
+    isTraceSamplerSet: variable(env, 'OTEL_TRACES_SAMPLER') !== undefined,
   };
+}
+
+/** Tracing is on once OpenTelemetry has an exporter, unless its own variables turn it off. */
+function isTracingOn(env: NodeJS.ProcessEnv): boolean {
+  const exporter = variable(env, 'OTEL_TRACES_EXPORTER');
+  const endpoint = variable(env, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') ?? variable(env, 'OTEL_EXPORTER_OTLP_ENDPOINT');
+  if (variable(env, 'OTEL_SDK_DISABLED') === 'true' || exporter === 'none') return false;
+  return exporter !== undefined || endpoint !== undefined;
 }
 
 function adminTokens(env: NodeJS.ProcessEnv): AdminTokens {

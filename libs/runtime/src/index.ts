@@ -12,5 +12,6 @@ export * from './run.js';
 export * from './single-flight.js';
 export * from './split-by-bytes.js';
 export * from './throttle.js';
+export * from './trusted-proxies.js';
 export * from './ttl-cache.js';
 export * from './version.js';

@@ -1,11 +1,15 @@
 import { setFlagsFromString } from 'node:v8';
-import { ConfigError } from './config.js';
-import type { Logger } from './logger.js';
+import { propagation } from '@opentelemetry/api';
+import { ConfigError, type ApiConfig, type WorkerConfig } from './config.js';
+import { createLogger, type Logger } from './logger.js';
 
 /** A process that has started and can be stopped gracefully. */
 export interface Stoppable {
-  logger: Logger;
   stop: () => Promise<void>;
+}
+
+interface Running extends Stoppable {
+  logger: Logger;
 }
 
 /**
@@ -22,13 +26,21 @@ export function collectGarbageEarly(): void {
 /** Docker allows 10 s between SIGTERM and SIGKILL by default. */
 const EXIT_AFTER_MS = 8_800;
 
+/** What makes up a process. */
+export interface ProcessOptions<Config> {
+  name: 'api' | 'worker';
+  loadConfig: () => Config;
+  /** Imports the application, after tracing has started, which instruments modules as they are loaded. */
+  loadApp: () => Promise<{ createApp: (config: Config, logger: Logger) => Promise<Stoppable> }>;
+}
+
 /**
  * Runs a process from start to exit. If the configuration is not valid, prints one line and exits with code 1. On
  * SIGTERM or SIGINT, stops gracefully and exits with code 0, after {@link EXIT_AFTER_MS} at the latest.
  */
-export function runProcess(start: () => Promise<Stoppable>): void {
+export function runProcess<Config extends ApiConfig | WorkerConfig>(options: ProcessOptions<Config>): void {
   collectGarbageEarly();
-  const started = Promise.resolve().then(start);
+  const started = Promise.resolve().then(() => start(options));
   // Listens before the start is complete. Otherwise a signal would end the process immediately or, if it is the first
   // process of a container, be lost.
   stopOnSignal(started);
@@ -36,6 +48,30 @@ export function runProcess(start: () => Promise<Stoppable>): void {
     console.error(reasonOf(error));
     process.exit(1);
   });
+}
+
+async function start<Config extends ApiConfig | WorkerConfig>(options: ProcessOptions<Config>): Promise<Running> {
+  const { name, loadConfig, loadApp } = options;
+  const config = loadConfig();
+  const logger = await createLogger(name, config.logLevel);
+  // A module that was loaded with `node --require` may have started OpenTelemetry, and then records its own spans.
+  const tracing = config.tracing && propagation.fields().length === 0;
+  const stopTracing = tracing ? await trace(name, config) : undefined;
+  const { createApp } = await loadApp();
+  const app = await createApp({ ...config, tracing }, logger);
+  return {
+    logger,
+    stop: async () => {
+      await app.stop();
+      await stopTracing?.();
+    },
+  };
+}
+
+/** Loads OpenTelemetry's SDK only now, because a process without tracing does not need it. */
+async function trace(name: string, { isTraceSamplerSet }: ApiConfig | WorkerConfig): Promise<() => Promise<void>> {
+  const { startTracing } = await import('./tracing.js');
+  return startTracing(`item-listing-${name}`, isTraceSamplerSet);
 }
 
 /** Returns a single line if the operator can fix the problem, otherwise the error itself. */
@@ -46,7 +82,7 @@ function reasonOf(error: unknown): unknown {
   return error;
 }
 
-function stopOnSignal(started: Promise<Stoppable>): void {
+function stopOnSignal(started: Promise<Running>): void {
   let stopping = false;
   const onSignal = (signal: string): void => {
     if (stopping) return;
@@ -58,7 +94,7 @@ function stopOnSignal(started: Promise<Stoppable>): void {
       process.exit(code);
     };
     setTimeout(exit, EXIT_AFTER_MS, 0).unref();
-    const stop = async (running: Stoppable): Promise<void> => {
+    const stop = async (running: Running): Promise<void> => {
       logger = running.logger;
       exit(await stopNow(running, signal));
     };
@@ -70,7 +106,7 @@ function stopOnSignal(started: Promise<Stoppable>): void {
 }
 
 /** Returns the exit code. */
-async function stopNow({ logger, stop }: Stoppable, signal: string): Promise<number> {
+async function stopNow({ logger, stop }: Running, signal: string): Promise<number> {
   logger.info({ signal }, 'stopping');
   try {
     await stop();

@@ -7,6 +7,7 @@ import { Connections } from './connections.js';
 import { crossOrigin } from './cors.js';
 import { FastLane, type NextFunction } from './fast-lane.js';
 import { pathOf, readInput, requestListener, sendNoRoute, type RequestListenerOptions } from './request-listener.js';
+import { traceRequests } from './request-spans.js';
 import { createHttpServer, type ClientTimeouts } from './server.js';
 
 /** Counted from the start of closing. Creates have ended by then, so clients that remain neither send nor read. */
@@ -59,7 +60,8 @@ export class ApiAdapter extends ExpressAdapter {
 
   override initHttpServer(): void {
     const { config, connections, listening, timeouts } = this;
-    const listener = requestListener(listening);
+    const plain = requestListener(listening);
+    const listener = config.tracing ? traceRequests(plain, config.trustProxy) : plain;
     this.setHttpServer(createHttpServer({ listener, connections, config, timeouts }));
   }
 

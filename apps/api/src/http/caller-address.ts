@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import proxyAddr from 'proxy-addr';
-import type { ApiConfig } from '@app/runtime';
+import { trustedProxies, type ApiConfig } from '@app/runtime';
 
 /** Returns the address of the client that sent a request, according to the trusted proxies. */
 export type CallerAddress = (request: IncomingMessage) => string;
@@ -11,8 +11,7 @@ export type CallerAddress = (request: IncomingMessage) => string;
  * the address of the socket counts.
  */
 export function callerAddress(trusted: ApiConfig['trustProxy']): CallerAddress {
-  const trusts =
-    typeof trusted === 'number' ? (_address: string, hop: number) => hop < trusted : proxyAddr.compile(trusted);
+  const trusts = trustedProxies(trusted);
   return (request) => {
     const address = proxyAddr(request, trusts);
     return isIP(address) === 0 ? (request.socket.remoteAddress ?? '') : address;

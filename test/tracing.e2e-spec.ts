@@ -1,0 +1,155 @@
+import { join } from 'node:path';
+import { SchemaRepository, type Database } from '@app/database';
+import { eventually } from './support/eventually.js';
+import { validInput } from './support/items.js';
+import { OtlpReceiver } from './support/otlp-receiver.js';
+import { endProcesses, ServiceProcess } from './support/processes.js';
+import { freshEnvironment, openDatabase } from './support/service.js';
+
+const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
+const PARENT_ID = '00f067aa0ba902b7';
+const TRACEPARENT = `00-${TRACE_ID}-${PARENT_ID}-01`;
+const CREATE = 'POST /api/orpc/items/create';
+const GET_BY_ID = 'POST /api/orpc/items/getById';
+const SECRET = 'nobody may read this';
+
+describe('tracing', () => {
+  let env: NodeJS.ProcessEnv;
+  let database: Database;
+  let receiver: OtlpReceiver;
+
+  beforeAll(async () => {
+    env = freshEnvironment({ LOG_LEVEL: 'info' });
+    database = await openDatabase(env);
+    await new SchemaRepository(database).createIndexes();
+  });
+  beforeEach(async () => {
+    receiver = await OtlpReceiver.start();
+  });
+  afterEach(async () => {
+    await endProcesses();
+    await receiver.stop();
+  });
+  afterAll(async () => {
+    await database.connection.dropDatabase();
+    await database.close();
+  });
+
+  async function start(name: 'api' | 'worker', more: NodeJS.ProcessEnv = {}): Promise<ServiceProcess> {
+    const started = ServiceProcess.start(name, { ...env, ...receiver.env, ...more });
+    await started.waitForStatus('ready');
+    return started;
+  }
+
+  it.each(['on', 'off'])('follows a create from the request to MongoDB (fast lane %s)', async (FAST_LANE) => {
+    const [api] = await Promise.all([start('api', { FAST_LANE }), start('worker')]);
+    await (await api.client()).create(validInput());
+    const { traceId } = await receiver.find(CREATE);
+    const insert = await receiver.find('insert items', traceId);
+    await eventually(() => {
+      expect(receiver.pathTo(insert)).toEqual([
+        'item-listing-worker: insert items',
+        'item-listing-worker: batch item-create',
+        'item-listing-worker: process item-create',
+        'item-listing-api: send item-create',
+        `item-listing-api: ${CREATE}`,
+      ]);
+    });
+    const command = await receiver.find('evalsha', traceId);
+    expect(receiver.pathTo(command)).toContain('item-listing-api: send item-create');
+  });
+
+  it('links a batch to the trace of each of its jobs', async () => {
+    const api = await start('api');
+    const client = await api.client();
+    const creating = [1, 2, 3].map(() => client.create(validInput()));
+    await eventually(async () => {
+      expect(await api.metrics()).toContain('item_listing_jobs{state="waiting"} 3');
+    });
+    await start('worker');
+    await Promise.all(creating);
+    // The worker takes the first job, then the others together with it.
+    await eventually(() => {
+      const batches = receiver.spans.filter(({ name }) => name === 'batch item-create');
+      const jobs = receiver.spans.filter(({ name }) => name === 'process item-create');
+      const linked = batches.flatMap(({ links }) => links.map(({ spanId }) => spanId));
+      expect(linked.sort()).toEqual(jobs.map(({ spanId }) => spanId).sort());
+      expect(new Set(jobs.map(({ traceId }) => traceId)).size).toBe(3);
+      expect(batches.length).toBeLessThan(3);
+    });
+  });
+
+  it('shows the query of a getById', async () => {
+    const api = await start('api');
+    await (await api.client()).call('getById', { id: 'f'.repeat(24) });
+    const { traceId } = await receiver.find(GET_BY_ID);
+    await eventually(async () => {
+      const path = receiver.pathTo(await receiver.find('find $cmd', traceId));
+      expect(path.at(-1)).toBe(`item-listing-api: ${GET_BY_ID}`);
+    });
+  });
+
+  it.each([
+    ['ignores the trace of a caller', undefined, false],
+    ['continues the trace of a trusted proxy', 'loopback', true],
+    ['ignores the trace of a caller that is not a trusted proxy', '10.0.0.0/8', false],
+  ])('%s', async (_title, TRUST_PROXY, isContinued) => {
+    const api = await start('api', { TRUST_PROXY });
+    await (await api.client()).call('getById', { id: 'f'.repeat(24) }, { traceparent: TRACEPARENT });
+    const { traceId, parentSpanId } = await receiver.find(GET_BY_ID);
+    expect(traceId === TRACE_ID).toBe(isContinued);
+    expect(parentSpanId === PARENT_ID).toBe(isContinued);
+  });
+
+  it('exports no texts of items, no health checks, and no commands outside of requests', async () => {
+    const [api] = await Promise.all([start('api'), start('worker')]);
+    await (await api.client()).create(validInput({ description: SECRET }));
+    await receiver.find('batch item-create');
+    expect(receiver.received).not.toContain(SECRET);
+    const roots = receiver.spans.filter(({ parentSpanId }) => parentSpanId === undefined);
+    expect(new Set(roots.map(({ name }) => name))).toEqual(new Set([CREATE]));
+  });
+
+  it('exports the last spans when the process stops', async () => {
+    const api = await start('api', { OTEL_BSP_SCHEDULE_DELAY: '60000' });
+    await (await api.client()).call('getById', { id: 'f'.repeat(24) });
+    expect(await api.end('SIGTERM')).toMatchObject({ code: 0 });
+    expect(receiver.spans).toContainEqual(expect.objectContaining({ name: GET_BY_ID }));
+  });
+
+  it('does not keep a process from serving and stopping while the receiver is away', async () => {
+    const api = await start('api', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' });
+    const { status } = await (await api.client()).call('getById', { id: 'f'.repeat(24) });
+    expect(status).toBe(404);
+    const { code, afterMs } = await api.end('SIGTERM');
+    expect(code).toBe(0);
+    expect(afterMs).toBeLessThan(9000);
+  });
+
+  it('leaves tracing to a module that is loaded with node --require', async () => {
+    const NODE_OPTIONS = `--require ${join(__dirname, 'support', 'opentelemetry.cjs')}`;
+    const [api] = await Promise.all([start('api', { NODE_OPTIONS }), start('worker', { NODE_OPTIONS })]);
+    await (await api.client()).create(validInput());
+    const insert = await receiver.find('insert items');
+    await eventually(() => {
+      expect(receiver.pathTo(insert).at(-1)).toMatch(/^from-require: POST/);
+    });
+    const { traceId } = insert;
+    const roots = receiver.spans.filter((span) => span.traceId === traceId && span.parentSpanId === undefined);
+    expect(roots).toHaveLength(1);
+  });
+
+  it.each([{}, { OTEL_SDK_DISABLED: 'true' }, { OTEL_TRACES_EXPORTER: 'none' }])(
+    'is off and its packages are not loaded (%p)',
+    async (settings) => {
+      const isOff = Object.keys(settings).length === 0;
+      const NODE_OPTIONS = `--require ${join(__dirname, 'support', 'report-opentelemetry.cjs')}`;
+      const away = isOff ? { OTEL_EXPORTER_OTLP_ENDPOINT: '' } : {};
+      const api = await start('api', { ...settings, ...away, NODE_OPTIONS });
+      await (await api.client()).call('getById', { id: 'f'.repeat(24) });
+      await api.end('SIGTERM');
+      const [line] = api.log.filter(({ msg }) => msg === 'loaded packages of OpenTelemetry');
+      expect(line?.['packages']).toEqual(['@opentelemetry/api']);
+    },
+  );
+});
