@@ -25,8 +25,8 @@ export async function findBinary(launcher, database) {
 }
 
 /** Throws if the program is built for another processor, lacks a library or is too old, before there is any data. */
-async function tryOut(launcher, { title, versionPattern, minimum }, path) {
-  const output = await launcher.run(path, ['--version']);
+async function tryOut(launcher, { title, versionArguments = ['--version'], versionPattern, minimum }, path) {
+  const output = await launcher.run(path, versionArguments);
   const version = versionPattern.exec(output)?.[1];
   if (version === undefined) throw new StepError(`it is not ${title}`);
   if (compareVersions(version, minimum) < 0) {

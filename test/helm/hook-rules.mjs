@@ -1,0 +1,32 @@
+import { ofKind } from './workloads.mjs';
+
+const HOOK = 'helm.sh/hook';
+const WEIGHT = 'helm.sh/hook-weight';
+
+export const HOOK_RULES = [
+  {
+    title: 'setup runs before each install and upgrade, and needs nothing that is not there yet',
+    problems: (manifests) =>
+      ofKind(manifests, 'Job').flatMap((job) => [
+        ...(hookOf(job) === 'pre-install,pre-upgrade' ? [] : [`its hook is ${hookOf(job)}`]),
+        ...policiesOf(manifests, job)
+          .filter((policy) => hookOf(policy) !== hookOf(job) || weightOf(policy) >= weightOf(job))
+          .map(() => 'its network policy comes later'),
+        ...ofKind(manifests, 'ServiceAccount')
+          .filter(({ metadata }) => metadata.name === job.spec.template.spec.serviceAccountName)
+          .map(() => 'its account comes later'),
+      ]),
+  },
+];
+
+function policiesOf(manifests, { metadata }) {
+  return ofKind(manifests, 'NetworkPolicy').filter((policy) => policy.metadata.name === metadata.name);
+}
+
+function hookOf({ metadata }) {
+  return metadata.annotations?.[HOOK];
+}
+
+function weightOf({ metadata }) {
+  return Number(metadata.annotations?.[WEIGHT] ?? 0);
+}

@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../../tools/checkout/root.mjs';
+import { ofKind } from './workloads.mjs';
+
+const METRICS = join(ROOT, 'apps', 'api', 'src', 'metrics');
+
+export const SCALING_RULES = [
+  {
+    title: 'a Deployment has replicas unless it is scaled',
+    problems: (manifests) =>
+      ofKind(manifests, 'Deployment').flatMap(({ metadata: { name }, spec: { replicas } }) => {
+        const isScaled = manifests.some(({ spec }) => spec?.scaleTargetRef?.name === name);
+        return isScaled === (replicas === undefined) ? [] : [`${name}: replicas ${replicas}`];
+      }),
+  },
+  {
+    title: 'workers are scaled in proportion to a metric of the API',
+    problems: (manifests) =>
+      ofKind(manifests, 'ScaledObject').flatMap(({ spec: { triggers } }) => {
+        const [{ metricType, metadata }] = triggers;
+        const names = metadata.query.match(/item_listing_\w+/g) ?? [];
+        const isKnown = names.length > 0 && names.every((name) => metricsOfApi().includes(`'${name}'`));
+        // An average would be divided by the number of workers, and an age is no sum of theirs.
+        return isKnown && metricType === 'Value' ? [] : [`${metricType} of ${metadata.query}`];
+      }),
+  },
+];
+
+/** Returns the source of the metrics. */
+function metricsOfApi() {
+  return readdirSync(METRICS)
+    .map((file) => readFileSync(join(METRICS, file), 'utf8'))
+    .join('\n');
+}

@@ -1,0 +1,56 @@
+import { join } from 'node:path';
+import { expect } from '../compose/expect.mjs';
+import { Helm } from './helm.mjs';
+import { REFUSALS } from './refusals.mjs';
+import { RULES } from './rules.mjs';
+import { Schemas } from './schemas.mjs';
+import { VALUE_SETS } from './value-sets.mjs';
+
+const file = (name) => ['--values', join(import.meta.dirname, 'values', `${name}.yaml`)];
+
+/**
+ * @param {import('../../tools/processes/launcher.mjs').Launcher} launcher
+ * @param {import('../compose/checks.mjs').Checks} checks
+ */
+export async function scenario(launcher, checks) {
+  const helm = await Helm.find(launcher);
+  const schemas = await Schemas.install(launcher);
+  for (const set of VALUE_SETS) await checkValues(checks, { helm, schemas, set });
+  for (const { values, message } of REFUSALS) {
+    await checks.run(`refused: ${values}`, () => expectRefusal(helm, values, message));
+  }
+}
+
+async function checkValues(checks, { helm, schemas, set: { name, files, manifests: expected, drainSeconds } }) {
+  const values = files.flatMap(file);
+  await checks.run(`${name}: helm lint --strict`, () => helm.lint(values));
+  let manifests = [];
+  await checks.require(`${name}: helm template renders ${expected.length} manifests`, async () => {
+    manifests = schemas.parse(await helm.template(values));
+    const names = manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`).sort();
+    expect(names.join('\n') === [...expected].sort().join('\n'), `They are:\n${names.join('\n')}`);
+  });
+  await checks.run(`${name}: every value conforms to its schema`, () => schemas.expectValid(manifests));
+  await checks.run(`${name}: every field is in its schema`, () => schemas.expectKnownFields(manifests));
+  await checks.run(`${name}: the API sleeps before SIGTERM as long as the values say`, () => {
+    const api = manifests.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name.endsWith('-api'));
+    const sleeps = api.spec.template.spec.containers[0].lifecycle?.preStop.sleep.seconds;
+    expect(sleeps === drainSeconds, `It sleeps for ${sleeps} s`);
+  });
+  for (const { title, problems } of RULES) {
+    await checks.run(`${name}: ${title}`, () => {
+      const found = problems(manifests);
+      expect(found.length === 0, found.join('\n'));
+    });
+  }
+}
+
+async function expectRefusal(helm, values, message) {
+  const reason = await helm.template([...file('required'), '--set', values]).then(
+    () => undefined,
+    ({ details }) => details.join('\n'),
+  );
+  expect(reason !== undefined, 'It was rendered');
+  const isClear = typeof message === 'string' ? reason.includes(message) : message.test(reason);
+  expect(isClear, `The message is: ${reason}`);
+}

@@ -1,0 +1,36 @@
+const ALWAYS = ['Deployment NAME-api', 'Deployment NAME-worker', 'Service NAME-api'];
+const BY_DEFAULT = [
+  ...ALWAYS,
+  'Job NAME-setup',
+  'ServiceAccount NAME',
+  'PodDisruptionBudget NAME-api',
+  'PodDisruptionBudget NAME-worker',
+  'NetworkPolicy NAME-api',
+  'NetworkPolicy NAME-worker',
+  'NetworkPolicy NAME-setup',
+];
+const OPTIONAL = ['HorizontalPodAutoscaler NAME-api', 'ScaledObject NAME-worker', 'PodMonitor NAME'];
+
+const named = (name, manifests) => manifests.map((manifest) => manifest.replace('NAME', name));
+
+/** Sets of values: the files in `values/`, the manifests that they render, and how long the API sleeps before SIGTERM. */
+export const VALUE_SETS = [
+  {
+    name: 'required values',
+    files: ['required'],
+    manifests: named('items-item-listing', BY_DEFAULT),
+    drainSeconds: 5,
+  },
+  {
+    name: 'everything on',
+    files: ['required', 'everything-on'],
+    manifests: named('shop-items', [...BY_DEFAULT, ...OPTIONAL]),
+    drainSeconds: 20,
+  },
+  {
+    name: 'everything off',
+    files: ['required', 'everything-off'],
+    manifests: named('items-item-listing', ALWAYS),
+    drainSeconds: undefined,
+  },
+];
