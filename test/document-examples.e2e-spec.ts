@@ -28,6 +28,10 @@ const ELSEWHERE = new Map([
     'docker compose run --rm -T --no-deps setup node dist/apps/cli/src/import.js - < items.ndjson',
     'Docker: npm run test:compose',
   ],
+  [
+    'kubectl create secret generic stores --from-env-file=stores.env   # two lines: MONGODB_URI=… and REDIS_URL=…',
+    'Kubernetes: npm run test:helm',
+  ],
   ['npm run import -- items.ndjson                       # or items.csv, or - for stdin', 'import.e2e-spec.ts'],
   [
     'npm run --silent jobs -- list                # the newest 20, with the error of each; --page 2 for more',
