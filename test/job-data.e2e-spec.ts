@@ -322,7 +322,7 @@ describe('a job in the create queue', () => {
     const { id, publicId } = body;
     await eventually(() => {
       expect(worker.log).toContainEqual(
-        expect.objectContaining({ msg: 'item stored', requestId: 'shop-4711', id, publicId }),
+        expect.objectContaining({ msg: 'items stored', items: [{ requestId: 'shop-4711', id, publicId }] }),
       );
     });
   });
