@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SchemaRepository, type Database } from '@app/database';
+import { removeDatabaseServers } from './support/database-servers.js';
+import { eventually } from './support/eventually.js';
+import { validInput } from './support/items.js';
+import { endProcesses, ServiceProcess } from './support/processes.js';
+import { hasPrometheus, Prometheus } from './support/prometheus.js';
+import { freshEnvironment, openDatabase } from './support/service.js';
+
+interface Panel {
+  title: string;
+  targets: { expr: string }[];
+}
+
+const DEPLOY = join(__dirname, '..', 'deploy');
+const { panels } = JSON.parse(readFileSync(join(DEPLOY, 'grafana', 'dashboards', 'item-listing.json'), 'utf8')) as {
+  panels: Panel[];
+};
+const queries = panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [title, expr] as const));
+const RATE_INTERVAL = '1m';
+const describeWithPrometheus = hasPrometheus ? describe : describe.skip;
+
+describeWithPrometheus('the dashboard (skipped unless Prometheus is installed: apt-get install prometheus)', () => {
+  let database: Database;
+  let prometheus: Prometheus;
+
+  beforeAll(async () => {
+    const env = freshEnvironment({ LOG_LEVEL: 'info' });
+    database = await openDatabase(env);
+    await new SchemaRepository(database).createIndexes();
+    const [api, worker] = [ServiceProcess.start('api', env), ServiceProcess.start('worker', env)];
+    await Promise.all([api.waitForStatus('ready'), worker.waitForStatus('ready')]);
+    prometheus = await Prometheus.start({ api: await api.adminUrl(), worker: await worker.adminUrl() });
+    const client = await api.client();
+    // Two scrapes with different values, from which rates are computed.
+    await eventually(async () => {
+      await client.getAll();
+      const { id } = await client.create(validInput());
+      await client.call('getById', { id });
+      for (const counter of ['item_listing_batch_jobs_count', 'item_listing_creates_total']) {
+        const increasing = await prometheus.query(`rate(${counter}[${RATE_INTERVAL}]) > 0`);
+        if (increasing.length === 0) throw new Error(`${counter} has no rate yet`);
+      }
+    });
+  });
+  afterAll(async () => {
+    await endProcesses();
+    await removeDatabaseServers();
+    await database.connection.dropDatabase();
+    await database.close();
+  });
+
+  it.each(queries)('shows data of a running service in "%s"', async (_title, expression) => {
+    const samples = await prometheus.query(expression.replaceAll('$__rate_interval', RATE_INTERVAL));
+    // An operation without requests has no quantile.
+    expect(samples.filter(({ value }) => value[1] !== 'NaN')).not.toEqual([]);
+  });
+
+  it('shows every metric of the service', () => {
+    const documented =
+      readFileSync(join(DEPLOY, '..', 'docs', 'metrics.md'), 'utf8').match(/`item_listing_\w+`/g) ?? [];
+    const names = [...new Set(documented.map((name) => name.replaceAll('`', '')))];
+    expect(names.length).toBeGreaterThan(10);
+    const shown = queries.map(([, expression]) => expression).join(' ');
+    const hidden = names.filter((name) => !shown.includes(name));
+    // The failed jobs in the queue are shown instead.
+    expect(hidden).toEqual(['item_listing_jobs_failed_total']);
+  });
+});
