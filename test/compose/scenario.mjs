@@ -9,7 +9,7 @@ const WAITING_CREATES = 20;
 const HEALTHY_WITHIN_MS = 180_000;
 
 const HEALTHY = { mongo: ['healthy'], redis: ['healthy'], api: ['healthy'], worker: Array(WORKERS).fill('healthy') };
-const DONE = { setup: ['exit 0'], demo: ['exit 0'] };
+const DONE = { passwords: ['exit 0'], setup: ['exit 0'], demo: ['exit 0'] };
 const STOPPED = Object.fromEntries(
   Object.entries(HEALTHY).map(([service, states]) => [service, states.map(() => 'exit 0')]),
 );
@@ -19,6 +19,13 @@ const EXEC_IN_LAST_WORKER = ['exec', '-T', `--index=${WORKERS}`, 'worker', 'node
 /** Kills every process but the container's init, which then exits too: to Docker, the container has crashed. */
 const CRASH = "process.kill(-1, 'SIGKILL')";
 const PRINT_START_TIME = "console.log(require('node:fs').readFileSync('/proc/1/stat', 'utf8').split(' ')[21])";
+
+/** Prints the error with which MongoDB refuses a client that does not authenticate. */
+const READ_WITHOUT_PASSWORD = `
+  const { mongo } = require('mongoose');
+  const client = new mongo.MongoClient('mongodb://mongo:27017/item-listing?replicaSet=rs0');
+  client.db().collection('items').findOne().catch(({ codeName }) => console.log(codeName)).finally(() => client.close());
+`;
 
 /**
  * Takes a deployment from its first build to a restart after `down`, and checks it at each stage.
@@ -47,14 +54,21 @@ export async function scenario(checks, compose, items) {
     stored.push(created);
   });
 
-  await checks.run(`${CONCURRENCY} creates at a time while one worker is killed and comes back`, async (step) => {
+  await checks.run('MongoDB and Redis refuse clients without a password', async () => {
+    const fromMongodb = await compose.run('exec', '-T', 'worker', 'node', '-e', READ_WITHOUT_PASSWORD);
+    expect(fromMongodb.trim() === 'Unauthorized', `MongoDB replied ${fromMongodb}`);
+    const fromRedis = await compose.run('exec', '-T', 'redis', 'redis-cli', 'ping');
+    expect(fromRedis.startsWith('NOAUTH'), `Redis replied ${fromRedis}`);
+  });
+
+  await checks.run(`${CONCURRENCY} creates at a time while one worker is killed and comes back`, async () => {
     const startTime = await startTimeOfLastWorker(compose);
     const creates = await createDuring(items, CONCURRENCY, compose.run(...EXEC_IN_LAST_WORKER, CRASH));
     stored.push(...creates);
     await expectExactlyOnce(items, creates);
     await waitUntilHealthy(compose);
     expect((await startTimeOfLastWorker(compose)) !== startTime, 'The worker to be killed is still running');
-    step.outcome = `One worker is killed and comes back: ${summary(creates)}`;
+    checks.steps.print(summary(creates));
   });
 
   await checks.run('stop: every container exits on its own with 0', async () => {

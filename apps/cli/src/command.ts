@@ -14,11 +14,12 @@ export const DATABASE_STARTS_WITHIN_MS = 120_000;
 const DATABASE = { serverSelectionMs: 5000, socketMs: 0 };
 
 /** Runs a command. The exit code is 2 if `run` throws; otherwise 0, or what `run` has set. */
-export function runCommand(usage: string, run: (print: Print) => Promise<void>): void {
+export function runCommand(usage: string, run: (print: Print) => Promise<void> | void): void {
   const print = (line: string): void => {
     console.log(line);
   };
-  run(print).catch((error: unknown) => {
+  const start = async (): Promise<void> => run(print);
+  start().catch((error: unknown) => {
     const isExpected = error instanceof ConfigError || error instanceof CommandError;
     const isUsage = error instanceof TypeError && 'code' in error;
     console.error(isExpected ? error.message : isUsage ? `${error.message}\n${usage}` : error);

@@ -1,7 +1,9 @@
 import 'reflect-metadata';
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import {
   CounterRepository,
+  createFirstUsers,
   initiateReplicaSet,
   isNotAllowed,
   MaintenanceRepository,
@@ -12,7 +14,7 @@ import { SearchBackfill } from '@app/items';
 import { loadCliConfig } from '@app/runtime';
 import { DATABASE_STARTS_WITHIN_MS, runCommand, retryFor, withDatabase } from './command.js';
 
-const USAGE = 'usage: setup [--init-replica-set SET/HOST:PORT]';
+const USAGE = 'usage: setup [--init-replica-set SET/HOST:PORT [--admin-uri-file FILE]]';
 const WAIT_FOR_MONGOD_MS = 120_000;
 
 /**
@@ -20,9 +22,9 @@ const WAIT_FOR_MONGOD_MS = 120_000;
  * fields. Skips what is already done, so that it can be run again after an interruption.
  */
 runCommand(USAGE, async (print) => {
-  const { values } = parseArgs({ options: { 'init-replica-set': { type: 'string' } } });
-  const member = values['init-replica-set'];
-  if (member !== undefined) await initiate(member, print);
+  const options = { 'init-replica-set': { type: 'string' }, 'admin-uri-file': { type: 'string' } } as const;
+  const { 'init-replica-set': member, 'admin-uri-file': adminFile } = parseArgs({ options }).values;
+  if (member !== undefined) await initiate(member, adminFile, print);
 
   await withDatabase(print, DATABASE_STARTS_WITHIN_MS, async (database) => {
     const schema = new SchemaRepository(database);
@@ -52,9 +54,13 @@ async function validateWrites(schema: SchemaRepository, print: (line: string) =>
   }
 }
 
-async function initiate(member: string, print: (line: string) => void): Promise<void> {
+/** With an administrator's URI, also creates that user and the one of `MONGODB_URI`. mongod must be on this machine. */
+async function initiate(member: string, adminFile: string | undefined, print: (line: string) => void): Promise<void> {
   const [, set, host] = /^([^/]+)\/([^/]+:\d+)$/.exec(member) ?? [];
   if (set === undefined || host === undefined) throw new TypeError(USAGE);
-  await retryFor(WAIT_FOR_MONGOD_MS, `MongoDB at ${host}`, print, () => initiateReplicaSet({ set, host }));
+  const users = adminFile && { admin: readFileSync(adminFile, 'utf8').trim(), service: loadCliConfig().mongodbUri };
+  await retryFor(WAIT_FOR_MONGOD_MS, `MongoDB at ${host}`, print, () =>
+    users ? createFirstUsers({ set, host }, users) : initiateReplicaSet({ set, host }),
+  );
   print(`replica set ${set} has its member ${host}`);
 }

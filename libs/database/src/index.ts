@@ -3,6 +3,7 @@ export * from './conformity-repository.js';
 export * from './counter-repository.js';
 export { checkMongodbUri, Database, type DatabaseOptions } from './database.js';
 export { isDatabaseUnavailable, isNotAllowed } from './database-errors.js';
+export * from './first-users.js';
 export type { InsertFailure } from './insert-each.js';
 export * from './import-repository.js';
 export { itemJson, itemsJson, type ItemView, type RawItem } from './serialization/item-json.js';

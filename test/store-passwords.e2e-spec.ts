@@ -1,0 +1,110 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { mongo } from 'mongoose';
+import { runToExit } from './support/command.js';
+import { createMongodb, removeDatabaseServers, type DatabaseServer } from './support/database-servers.js';
+
+const isRoot = process.getuid?.() === 0;
+const describeAsRoot = isRoot ? describe : describe.skip;
+
+describe('passwords of the databases', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'store-passwords-'));
+  });
+  afterEach(async () => {
+    await removeDatabaseServers();
+    await rm(folder, { recursive: true });
+  });
+
+  const content = (name: string): Promise<string> => readFile(join(folder, name), 'utf8');
+
+  describeAsRoot('created by store-passwords (skipped unless run as root, which gives files to other users)', () => {
+    const create = async (): Promise<Record<string, string>> => {
+      expect(await runToExit('store-passwords', {}, [folder])).toMatchObject({ code: 0, stderr: '' });
+      const names = (await readdir(folder)).sort();
+      return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await content(name)] as const)));
+    };
+
+    it('are random, and stay the same when it runs again', async () => {
+      const files = await create();
+      expect(Object.keys(files)).toEqual([
+        'mongodb-admin-uri',
+        'mongodb-key',
+        'mongodb-uri',
+        'redis-url',
+        'redis.conf',
+      ]);
+      expect(await create()).toEqual(files);
+      const passwords = Object.values(files).flatMap((text) => text.match(/[0-9a-f]{64}/g) ?? []);
+      expect(passwords).toHaveLength(4);
+      expect(new Set(passwords).size).toBe(3);
+      expect(files['redis.conf']).toBe(`requirepass ${String(files['redis-url']?.match(/[0-9a-f]{64}/)?.[0])}\n`);
+    });
+
+    it('can be read only by those who use them', async () => {
+      await create();
+      const ownerOf = async (name: string): Promise<unknown> => {
+        const { uid, mode } = await stat(join(folder, name));
+        return [uid, (mode & 0o777).toString(8)];
+      };
+      expect(await ownerOf('mongodb-key')).toEqual([999, '400']);
+      expect(await ownerOf('mongodb-uri')).toEqual([1000, '400']);
+      expect(await ownerOf('mongodb-admin-uri')).toEqual([1000, '400']);
+      expect(await ownerOf('redis-url')).toEqual([1000, '400']);
+    });
+
+    it('are all created anew after an interrupted run', async () => {
+      const files = await create();
+      await rm(join(folder, 'mongodb-uri'));
+      const again = await create();
+      expect(Object.keys(again)).toEqual(Object.keys(files));
+      for (const [name, text] of Object.entries(files)) expect(again[name]).not.toBe(text);
+    });
+  });
+
+  describe('required by a new MongoDB', () => {
+    let mongod: DatabaseServer;
+    const uriOf = (user: string): string =>
+      `mongodb://${user}:secret-of-${user}@127.0.0.1:${String(mongod.port)}/shop?replicaSet=rs0&authSource=admin`;
+    const withClient = async <T>(uri: string, use: (client: mongo.MongoClient) => Promise<T>): Promise<T> => {
+      const client = new mongo.MongoClient(uri);
+      return use(client).finally(() => client.close());
+    };
+    const setUp = async (): Promise<void> => {
+      const args = ['--init-replica-set', `rs0/127.0.0.1:${String(mongod.port)}`];
+      const env = { MONGODB_URI: uriOf('service') };
+      const exit = await runToExit('setup', env, [...args, '--admin-uri-file', join(folder, 'admin-uri')]);
+      expect(exit).toMatchObject({ code: 0, stderr: '' });
+      expect(exit.stdout).not.toContain('secret-of');
+    };
+
+    beforeEach(async () => {
+      const key = join(folder, 'key');
+      await writeFile(key, 'a'.repeat(64), { mode: 0o400 });
+      mongod = await createMongodb('--keyFile', key);
+      mongod.start();
+      await writeFile(join(folder, 'admin-uri'), `${uriOf('admin')}\n`);
+    });
+
+    it('are set by setup, which can be repeated', async () => {
+      await setUp();
+      await setUp();
+      const reading = (uri: string, database?: string): Promise<unknown> =>
+        withClient(uri, (client) =>
+          client
+            .db(database)
+            .collection('secrets')
+            .findOne({ _id: 'idempotency' as never }),
+        );
+      expect(await reading(uriOf('service'))).not.toBeNull();
+      await expect(reading(uriOf('service'), 'other')).rejects.toThrow(/not authorized/);
+      await expect(reading(uriOf('service').replace('service:secret-of-service@', ''))).rejects.toThrow(
+        /requires auth/,
+      );
+      const databases = await withClient(uriOf('admin'), (client) => client.db().admin().listDatabases());
+      expect(databases.databases.map(({ name }) => name)).toContain('shop');
+    });
+  });
+});
