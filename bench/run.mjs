@@ -1,9 +1,9 @@
-// Runs the project's benchmarks from a bare checkout: `npm run bench -- create|read|scale|http|soak|telemetry [options]`. Progress
+// Runs the project's benchmarks from a bare checkout: `npm run bench -- create|read|scale|http|soak|telemetry|workers [options]`. Progress
 // goes to stderr, the results go to stdout. The exit code is 1 if a "must" is missed.
 //
 //   --quick       fewer and shorter rounds, and fewer items: a few minutes instead of up to half an hour, but noisier
 //   --only NAME   create: one group of figures. read: part of the name of a figure. May be repeated
-//   --rounds N    create, read and telemetry: interleaved rounds of steady loads, instead of 9, 5 and 9 (3 with --quick)
+//   --rounds N    create, read, telemetry and workers: interleaved rounds of steady loads, instead of 9, 5, 9 and 5
 //   --against DIR create and read: compares with another checkout of the service, built before, in the same rounds
 //   --keyed       create: sends an Idempotency-Key with every create
 //   --data DIR    read and scale: keeps MongoDB's data in this folder. The next run reuses what this one has loaded;
@@ -36,6 +36,7 @@ const BENCHMARKS = {
   http: ['quick', 'write'],
   soak: ['quick', 'write'],
   telemetry: ['quick', 'rounds', 'write'],
+  workers: ['quick', 'rounds', 'write'],
 };
 
 await launch(

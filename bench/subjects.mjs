@@ -77,14 +77,20 @@ export async function startSubject(launcher, name, env, { root = ROOT, folder, p
   return { title, port: ports.api, pids };
 }
 
-/** Starts a process, waits until it serves HTTP and is ready if it says so, and returns its pid. */
-export async function startProcess(launcher, name, args, port, env, root = ROOT) {
+/** Starts a process that must run until the end of the benchmark, and returns its pid. For the parameters see {@link startChild}. */
+export async function startProcess(launcher, ...args) {
+  const child = await startChild(launcher, ...args);
+  launcher.watch(child);
+  return child.pid;
+}
+
+/** Starts a process, waits until it serves HTTP and is ready if it says so, and returns it. */
+export async function startChild(launcher, name, args, port, env, root = ROOT) {
   // Prints warnings and errors, whose pino level is 40 or more, and what is not a line of the log.
   const onLine = (line) => /"level":[1-3]0/.test(line) || launcher.steps.print(`[${name}] ${line}`);
   const child = launcher.start(name, process.execPath, args, { env, cwd: root, onLine });
   await waitUntilReady(child, async () => (await fetch(`http://127.0.0.1:${port}/health/ready`)).status !== 503);
-  launcher.watch(child);
-  return child.pid;
+  return child;
 }
 
 /** Compiles the peers into a folder where they can import packages and, as `@app/…`, the built libs. */

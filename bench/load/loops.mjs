@@ -37,8 +37,10 @@ export async function openLoop(port, { connections: size, rate, count = Infinity
   });
 }
 
+/** @param {number | number[]} port several take turns */
 function connectionsTo(port, size) {
-  return Array.from({ length: size }, () => new Connection(port));
+  const ports = [port].flat();
+  return Array.from({ length: size }, (_, index) => new Connection(ports[index % ports.length]));
 }
 
 async function overEach(connections, send) {
