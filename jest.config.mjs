@@ -29,6 +29,8 @@ export default {
     project('system', ['<rootDir>/test/**/*.e2e-spec.{ts,mts}']),
     project('abuse', ['<rootDir>/test/**/*.abuse-spec.ts']),
     project('faults', ['<rootDir>/test/**/*.fault-spec.ts']),
+    project('certify', ['<rootDir>/test/**/*.certify-spec.ts']),
+    project('upgrade', ['<rootDir>/test/**/*.upgrade-spec.ts']),
     project('short', ['<rootDir>/test/**/*.short-spec.ts']),
   ],
 };

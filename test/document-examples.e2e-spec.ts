@@ -37,6 +37,19 @@ const ELSEWHERE = new Map([
     'npm run --silent jobs -- list                # the newest 20, with the error of each; --page 2 for more',
     'failed-jobs.e2e-spec.ts',
   ],
+  [
+    'docker compose --profile observability up -d --build   # Grafana is on http://127.0.0.1:3003, Prometheus on :9090',
+    'Docker; the queries of the dashboard: dashboard.e2e-spec.ts',
+  ],
+  [
+    `docker compose exec -T mongo sh -c 'mongodump --uri "$(cat /run/stores/mongodb-admin-uri)" --archive --gzip' > items.archive`,
+    'backup.e2e-spec.ts',
+  ],
+  [`docker compose exec mongo sh -c 'mongosh "$(cat /run/stores/mongodb-admin-uri)"'`, 'needs a terminal'],
+  [
+    "npm run certify -- --mongodb 'mongodb://HOST/EMPTY-DATABASE?replicaSet=NAME' --redis redis://HOST",
+    'needs databases of its own',
+  ],
   ['OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318 npm run start:api', 'tracing.e2e-spec.ts'],
   ['npm ci && npm run pack:client', 'client-package.e2e-spec.ts'],
   ['npm install /path/to/item-listing-client-0.1.0.tgz', 'client-package.e2e-spec.ts'],

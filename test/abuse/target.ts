@@ -33,7 +33,7 @@ export class Target {
   ) {}
 
   static async start(stores: Stores, { env: more, apiEnv, prepare }: TargetOptions, scale: Scale): Promise<Target> {
-    const fresh = freshEnvironment({ LOG_LEVEL: 'info', REDIS_URL: stores.redis.url, ...more });
+    const fresh = freshEnvironment({ LOG_LEVEL: 'info', REDIS_URL: stores.uris.redis, ...more });
     const env = { ...fresh, MONGODB_URI: stores.mongodbUri(fresh['QUEUE_PREFIX'] ?? '') };
     const database = await openDatabase(env);
     const jobs = openQueue(env);

@@ -24,6 +24,8 @@ export class ServiceInstance {
   constructor(
     private readonly name: 'api' | 'worker',
     private readonly env: NodeJS.ProcessEnv,
+    /** The checkout that its processes run, if not this one. */
+    private root: string | undefined,
   ) {}
 
   /** A client of the running process, or of the last one while none runs. */
@@ -34,7 +36,7 @@ export class ServiceInstance {
 
   /** Starts a process, and resolves once it is ready. */
   async start(): Promise<void> {
-    const process = ServiceProcess.start(this.name, this.env);
+    const process = ServiceProcess.start(this.name, this.env, this.root);
     this.running = process;
     await process.waitForStatus('ready', READY_WITHIN_MS);
     this.latestClient = await process.client();
@@ -61,6 +63,12 @@ export class ServiceInstance {
     if (code !== 0) this.problems.push(`the ${this.name} exited ${String(code)} when told to stop`);
   }
 
+  /** Replaces the process by one of this checkout. */
+  async upgrade(): Promise<void> {
+    this.root = undefined;
+    await this.replace();
+  }
+
   private async endAndCheck(process: ServiceProcess, signal: NodeJS.Signals): Promise<Exit> {
     if (!process.isRunning) this.problems.push(`the ${this.name} ended by itself: ${lastLogLines(process)}`);
     const exit = await process.end(signal);
@@ -81,14 +89,15 @@ export class Deployment {
     readonly workers: readonly ServiceInstance[],
   ) {}
 
-  static async start(stores: Stores, more: NodeJS.ProcessEnv = {}): Promise<Deployment> {
-    const fresh = freshEnvironment({ LOG_LEVEL: 'info', CREATE_WAIT_MS, REDIS_URL: stores.redis.url, ...more });
+  /** @param root a checkout whose processes run first, if not this one */
+  static async start(stores: Stores, more: NodeJS.ProcessEnv = {}, root?: string): Promise<Deployment> {
+    const fresh = freshEnvironment({ LOG_LEVEL: 'info', CREATE_WAIT_MS, REDIS_URL: stores.uris.redis, ...more });
     const env = { ...fresh, MONGODB_URI: stores.mongodbUri(fresh['QUEUE_PREFIX'] ?? '') };
     const database = await openDatabase(env);
     await new SchemaRepository(database).createIndexes();
     const instances = (name: 'api' | 'worker'): ServiceInstance[] => [
-      new ServiceInstance(name, env),
-      new ServiceInstance(name, env),
+      new ServiceInstance(name, env, root),
+      new ServiceInstance(name, env, root),
     ];
     const deployment = new Deployment(stores, database, openQueue(env), instances('api'), instances('worker'));
     try {
@@ -113,6 +122,7 @@ export class Deployment {
 
   async end(): Promise<void> {
     await this.endProcesses();
+    await this.jobs.queue.obliterate({ force: true });
     await Promise.all([this.database.close(), this.jobs.close()]);
   }
 

@@ -13,6 +13,8 @@ export interface Fault {
   allowedStatuses?: Attempt['status'][];
   /** Settings of the processes. */
   env?: NodeJS.ProcessEnv;
+  /** A checkout whose processes run first, if not this one. */
+  root?: string;
   /** Whether creates that got a 202 may be lost. */
   losesAccepted?: true;
 }

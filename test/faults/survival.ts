@@ -15,13 +15,17 @@ const NOTHING = { lost: [], duplicated: [], unrequested: [], notUnique: [], inco
 /** How the service survived a fault. */
 export interface Survival {
   attempts: number;
+  /** Numbers of creates that got a 200, that got a 202, and that got a 202 and were lost. */
+  created: number;
+  accepted: number;
+  acceptedAndLost: number;
   /** From when the stores are restored to the first 200 for a create that is sent afterwards. */
   recoveredMs: number;
 }
 
 /** Causes a fault under load, and expects that every promise is kept. Restores the stores afterwards. */
 export async function expectSurvived(stores: Stores, fault: Fault): Promise<Survival> {
-  const deployment = await Deployment.start(stores, fault.env);
+  const deployment = await Deployment.start(stores, fault.env, fault.root);
   try {
     const survival = await expectSurvivedOn(deployment, fault);
     expect(await deployment.endProcesses()).toEqual([]);
@@ -45,8 +49,10 @@ async function expectSurvivedOn(deployment: Deployment, fault: Fault): Promise<S
     await waitForCreates(load, restoredAt, WARM_UP_ITEMS);
     await load.stop();
     if (fault.allowedStatuses !== undefined) expectStatuses(load, fault.allowedStatuses);
-    await expectSettled(deployment, load, fault);
-    return { attempts: load.attempts.length, recoveredMs };
+    const acceptedAndLost = await expectSettled(deployment, load, fault);
+    const count = (status: number): number => keysOf(load.attempts.filter((each) => each.status === status)).length;
+    const [created, accepted] = [count(200), count(202)];
+    return { attempts: load.attempts.length, created, accepted, acceptedAndLost, recoveredMs };
   } finally {
     await load.stop();
   }
@@ -66,7 +72,8 @@ function expectStatuses(load: Load, allowed: Attempt['status'][]): void {
   expect(describeAttempts(load, keysOf(others))).toBe('[]');
 }
 
-async function expectSettled(deployment: Deployment, load: Load, fault: Fault): Promise<void> {
+/** Returns how many creates got a 202 and were lost. */
+async function expectSettled(deployment: Deployment, load: Load, fault: Fault): Promise<number> {
   const open = [...load.byKey()].filter(([, attempts]) => !attempts.some(({ status }) => status === 200));
   const unknown = open.filter(([, attempts]) => attempts.some(({ status }) => status !== 202 && status !== 503));
   expect(
@@ -89,6 +96,7 @@ async function expectSettled(deployment: Deployment, load: Load, fault: Fault): 
   ];
   expect(await load.repeat(again, SETTLED_WITHIN_MS)).toEqual([]);
   await expectNoAnomalies(deployment, load);
+  return lost.length;
 }
 
 async function expectDrained({ jobs: { queue } }: Deployment): Promise<void> {

@@ -7,9 +7,6 @@ import { ApiClient } from './api-client.js';
 import { eventually } from './eventually.js';
 
 const ROOT = join(__dirname, '..', '..');
-const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
-  scripts: Record<`start:${'api' | 'worker'}`, string>;
-};
 
 /** A line of a process's log. */
 export type LogLine = Record<string, unknown> & { msg: string };
@@ -74,13 +71,20 @@ export class ServiceProcess {
     void this.exited.then(() => process.off('exit', kill));
   }
 
-  /** Starts the output of `npm run build` as `npm run start:…` does. Passes on `env`, PATH and no other variables. */
-  static start(name: 'api' | 'worker', env: NodeJS.ProcessEnv): ServiceProcess {
+  /**
+   * Starts the output of `npm run build` as `npm run start:…` does. Passes on `env`, PATH and no other variables.
+   *
+   * @param root another built checkout
+   */
+  static start(name: 'api' | 'worker', env: NodeJS.ProcessEnv, root = ROOT): ServiceProcess {
+    const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+      scripts: Record<`start:${'api' | 'worker'}`, string>;
+    };
     const [, , ...nodeArguments] = scripts[`start:${name}`].split(' ');
     const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe'];
     const child = spawn(process.execPath, nodeArguments, {
       stdio,
-      cwd: ROOT,
+      cwd: root,
       env: { PATH: process.env['PATH'], LOG_LEVEL: 'info', ...env },
     });
     const service = new ServiceProcess(name, child);

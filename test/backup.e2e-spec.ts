@@ -1,0 +1,73 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Item } from '@app/contracts';
+import { SchemaRepository, type Database } from '@app/database';
+import type { ApiClient } from './support/api-client.js';
+import { runToExit } from './support/command.js';
+import { validInput } from './support/items.js';
+import { endProcesses, ServiceProcess } from './support/processes.js';
+import { freshEnvironment, openDatabase } from './support/service.js';
+
+const run = promisify(execFile);
+const hasTools = (process.env['PATH'] ?? '')
+  .split(delimiter)
+  .some((folder) => existsSync(join(folder, 'mongorestore')));
+const describeWithTools = hasTools ? describe : describe.skip;
+
+// The steps of docs/operations.md, without Docker.
+describeWithTools('a backup (skipped unless the MongoDB Database Tools are on PATH)', () => {
+  let env: NodeJS.ProcessEnv;
+  let database: Database;
+  let folder: string;
+
+  beforeAll(async () => {
+    env = freshEnvironment({ LOG_LEVEL: 'info' });
+    database = await openDatabase(env);
+    await new SchemaRepository(database).createIndexes();
+    folder = await mkdtemp(join(tmpdir(), 'backup-'));
+  });
+  afterAll(async () => {
+    await endProcesses();
+    await rm(folder, { recursive: true });
+    await database.connection.dropDatabase();
+    await database.close();
+  });
+
+  const startBoth = async (): Promise<ServiceProcess[]> => {
+    const processes = [ServiceProcess.start('api', env), ServiceProcess.start('worker', env)];
+    await Promise.all(processes.map((process) => process.waitForStatus('ready')));
+    return processes;
+  };
+  const createWith = async (client: ApiClient | undefined, key: string): Promise<Item> => {
+    const headers = { 'Idempotency-Key': key };
+    const response = await client?.call<Item>('create', validInput({ name: key }), headers);
+    expect(response?.status).toBe(200);
+    return response?.body as Item;
+  };
+
+  it('restores items, their keys, and the numbers of later ones', async () => {
+    const archive = `--archive=${join(folder, 'items.archive')}`;
+    const uri = `--uri=${String(env['MONGODB_URI'])}`;
+    const processes = await startBoth();
+    const client = await processes[0]?.client();
+    const before = await createWith(client, 'before');
+    await run('mongodump', [uri, archive, '--gzip']);
+    const after = await createWith(client, 'after');
+
+    await Promise.all(processes.map((process) => process.end('SIGTERM')));
+    await database.connection.dropDatabase();
+    await run('mongorestore', [uri, archive, '--gzip', '--drop']);
+    expect(await runToExit('setup', env, [])).toMatchObject({ code: 0 });
+    const restored = await (await startBoth())[0]?.client();
+
+    expect((await restored?.call('getById', { id: before.id }))?.body).toEqual(before);
+    expect((await restored?.call('getById', { id: after.id }))?.status).toBe(404);
+    expect(await createWith(restored, 'before')).toEqual(before);
+    expect((await createWith(restored, 'after')).id).toBe(after.id);
+    expect((await createWith(restored, 'new')).publicId).toBeGreaterThan(before.publicId);
+  });
+});

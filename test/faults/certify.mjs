@@ -1,0 +1,43 @@
+// Checks that no item is lost or duplicated with the databases of a staging environment:
+//
+//   npm run certify -- --mongodb URI --redis URI [--fail-over-mongodb COMMAND] [--fail-over-redis COMMAND]
+//
+// Starts APIs and workers of its own, and ends nothing else. Asks you to fail the databases over, or runs the given
+// commands; `skip` as a command skips a failover. The database of --mongodb must be empty. Its data is removed at the end.
+import '../../tools/checkout/install.mjs';
+import { parseArgs } from 'node:util';
+import { ROOT } from '../../tools/checkout/root.mjs';
+import { Steps, StepError } from '../../tools/steps.mjs';
+
+const { TERMINAL } = await import('../../tools/processes/child.mjs');
+const { launch } = await import('../../tools/processes/launcher.mjs');
+const USAGE = 'npm run certify -- --mongodb mongodb://HOST/EMPTY-DATABASE?replicaSet=NAME --redis redis://HOST';
+const OPTIONS = {
+  mongodb: { type: 'string' },
+  redis: { type: 'string' },
+  'fail-over-mongodb': { type: 'string' },
+  'fail-over-redis': { type: 'string' },
+};
+
+await launch(new Steps(), async (launcher) => {
+  const values = readArguments();
+  const settings = Object.entries(values).map(([name, value]) => [
+    `CERTIFY_${name.replaceAll('-', '_').toUpperCase()}`,
+    value,
+  ]);
+  const env = { ...process.env, ...Object.fromEntries(settings) };
+  const tests = ['tools/test.mjs', '--selectProjects', 'certify'];
+  const { exited } = launcher.start('tests', process.execPath, tests, { ...TERMINAL, env, cwd: ROOT });
+  return (await exited).code ?? 1;
+});
+
+function readArguments() {
+  let values;
+  try {
+    ({ values } = parseArgs({ options: OPTIONS }));
+  } catch (error) {
+    throw new StepError(error.message, { hint: USAGE });
+  }
+  if (!values.mongodb || !values.redis) throw new StepError('--mongodb and --redis are required', { hint: USAGE });
+  return values;
+}
