@@ -42,10 +42,10 @@ const ELSEWHERE = new Map([
     'Docker; the queries of the dashboard: dashboard.e2e-spec.ts',
   ],
   [
-    `docker compose exec -T mongo sh -c 'mongodump --uri "$(cat /run/stores/mongodb-admin-uri)" --archive --gzip' > items.archive`,
+    `docker compose exec -T mongo sh -c 'mongodump --uri "$(cat /run/mongodb-admin/mongodb-admin-uri)" --archive --gzip' > items.archive`,
     'backup.e2e-spec.ts',
   ],
-  [`docker compose exec mongo sh -c 'mongosh "$(cat /run/stores/mongodb-admin-uri)"'`, 'needs a terminal'],
+  [`docker compose exec mongo sh -c 'mongosh "$(cat /run/mongodb-admin/mongodb-admin-uri)"'`, 'needs a terminal'],
   [
     "npm run certify -- --mongodb 'mongodb://HOST/EMPTY-DATABASE?replicaSet=NAME' --redis redis://HOST",
     'needs databases of its own',

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mongo } from 'mongoose';
@@ -22,25 +22,29 @@ describe('passwords of the databases', () => {
 
   describeAsRoot('created by store-passwords (skipped unless run as root, which gives files to other users)', () => {
     const create = async (): Promise<Record<string, string>> => {
-      expect(await runToExit('store-passwords', {}, [folder])).toMatchObject({ code: 0, stderr: '' });
-      const names = (await readdir(folder)).sort();
+      const folders = [join(folder, 'service'), join(folder, 'admin')];
+      for (const each of folders) await mkdir(each, { recursive: true });
+      expect(await runToExit('store-passwords', {}, folders)).toMatchObject({ code: 0, stderr: '' });
+      const names = (await readdir(folder, { recursive: true })).filter((name) => name.includes('/')).sort();
       return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await content(name)] as const)));
     };
 
     it('are random, and stay the same when it runs again', async () => {
       const files = await create();
       expect(Object.keys(files)).toEqual([
-        'mongodb-admin-uri',
-        'mongodb-key',
-        'mongodb-uri',
-        'redis-url',
-        'redis.conf',
+        'admin/mongodb-admin-uri',
+        'admin/mongodb-key',
+        'service/mongodb-uri',
+        'service/redis-url',
+        'service/redis.conf',
       ]);
       expect(await create()).toEqual(files);
       const passwords = Object.values(files).flatMap((text) => text.match(/[0-9a-f]{64}/g) ?? []);
       expect(passwords).toHaveLength(4);
       expect(new Set(passwords).size).toBe(3);
-      expect(files['redis.conf']).toBe(`requirepass ${String(files['redis-url']?.match(/[0-9a-f]{64}/)?.[0])}\n`);
+      expect(files['service/redis.conf']).toBe(
+        `requirepass ${String(files['service/redis-url']?.match(/[0-9a-f]{64}/)?.[0])}\n`,
+      );
     });
 
     it('can be read only by those who use them', async () => {
@@ -49,15 +53,15 @@ describe('passwords of the databases', () => {
         const { uid, mode } = await stat(join(folder, name));
         return [uid, (mode & 0o777).toString(8)];
       };
-      expect(await ownerOf('mongodb-key')).toEqual([999, '400']);
-      expect(await ownerOf('mongodb-uri')).toEqual([1000, '400']);
-      expect(await ownerOf('mongodb-admin-uri')).toEqual([1000, '400']);
-      expect(await ownerOf('redis-url')).toEqual([1000, '400']);
+      expect(await ownerOf('admin/mongodb-key')).toEqual([999, '400']);
+      expect(await ownerOf('service/mongodb-uri')).toEqual([1000, '400']);
+      expect(await ownerOf('admin/mongodb-admin-uri')).toEqual([1000, '400']);
+      expect(await ownerOf('service/redis-url')).toEqual([1000, '400']);
     });
 
     it('are all created anew after an interrupted run', async () => {
       const files = await create();
-      await rm(join(folder, 'mongodb-uri'));
+      await rm(join(folder, 'service', 'mongodb-uri'));
       const again = await create();
       expect(Object.keys(again)).toEqual(Object.keys(files));
       for (const [name, text] of Object.entries(files)) expect(again[name]).not.toBe(text);

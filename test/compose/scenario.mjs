@@ -57,6 +57,8 @@ export async function scenario(checks, compose, items) {
   await checks.run('MongoDB and Redis refuse clients without a password', async () => {
     const fromMongodb = await compose.run('exec', '-T', 'worker', 'node', '-e', READ_WITHOUT_PASSWORD);
     expect(fromMongodb.trim() === 'Unauthorized', `MongoDB replied ${fromMongodb}`);
+    const files = await compose.run('exec', '-T', 'api', 'ls', '/run');
+    expect(!files.includes('mongodb-admin'), 'The API can become an administrator of MongoDB');
     const fromRedis = await compose.run('exec', '-T', 'redis', 'redis-cli', 'ping');
     expect(fromRedis.startsWith('NOAUTH'), `Redis replied ${fromRedis}`);
   });

@@ -11,8 +11,10 @@ export async function describeStores(
 
 async function describeMongodb({ connection }: Database): Promise<string> {
   const hello = await connection.getClient().db('admin').command({ hello: 1 });
-  const members = ((hello['hosts'] ?? []) as unknown[]).length;
-  const majority = Math.floor(members / 2) + 1;
+  const members = ['hosts', 'passives'].flatMap((kind) => (hello[kind] ?? []) as string[]).length;
+  const arbiters = ((hello['arbiters'] ?? []) as string[]).length;
+  if (members === 0) return 'in the journals of a majority of MongoDB';
+  const majority = Math.floor((members + arbiters) / 2) + 1;
   return `in the journals of ${String(majority)} of the ${String(members)} members of MongoDB that hold data`;
 }
 

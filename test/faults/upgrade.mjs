@@ -19,6 +19,7 @@ await launch(new Steps(), async (launcher) => {
   const folder = join(LOCAL, `release-${commit}`);
   if (!existsSync(join(folder, 'dist', 'apps', 'api', 'src', 'main.js'))) {
     await launcher.steps.run(`Build ${ref} (${commit})`, async () => {
+      await git('worktree', 'prune');
       if (!existsSync(folder)) await git('worktree', 'add', '--detach', folder, commit);
       await npm(folder, 'ci');
       await npm(folder, 'run', 'build');

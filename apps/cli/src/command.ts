@@ -53,7 +53,7 @@ export async function withDatabase(
 /**
  * Repeats an attempt until it succeeds.
  *
- * @throws CommandError if it has not succeeded after `ms`
+ * @throws CommandError if it has not succeeded after `ms`; a ConfigError of the attempt at once
  */
 export async function retryFor(ms: number, what: string, print: Print, attempt: () => Promise<void>): Promise<void> {
   const end = performance.now() + ms;
@@ -62,7 +62,8 @@ export async function retryFor(ms: number, what: string, print: Print, attempt: 
     try {
       await attempt();
       return;
-    } catch {
+    } catch (error) {
+      if (error instanceof ConfigError) throw error;
       if (performance.now() > end) throw new CommandError(`${what} did not respond within ${String(ms / 1000)} s`);
       report(`${what} is away, trying again`);
       await delay(RETRY_MS);

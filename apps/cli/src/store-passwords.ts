@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { runCommand } from './command.js';
 
-const USAGE = 'usage: store-passwords FOLDER';
+const USAGE = 'usage: store-passwords SERVICE_FOLDER ADMIN_FOLDER';
 /** Users of the images of MongoDB and Node.js. */
 const MONGODB = 999;
 const NODE = 1000;
@@ -14,13 +14,15 @@ const OWNER_ONLY = 0o400;
 const EVERYBODY = 0o444;
 
 /**
- * Writes random passwords for the databases of docker-compose.yml to a folder, as settings of those who use them. Does
- * nothing if they are there. Must run as root, because each file belongs to its reader.
+ * Writes random passwords for the databases of docker-compose.yml to files, as settings of those who use them. The
+ * second folder gives full access to MongoDB. Does nothing if the files are there. Must run as root, because each file
+ * belongs to its reader.
  */
 runCommand(USAGE, (print) => {
   const { positionals } = parseArgs({ allowPositionals: true });
-  const [folder] = positionals;
-  if (folder === undefined) throw Object.assign(new TypeError('FOLDER is missing'), { code: 'ERR_INVALID_ARG_VALUE' });
+  const [folder, adminFolder] = positionals;
+  if (folder === undefined || adminFolder === undefined)
+    throw Object.assign(new TypeError('A folder is missing'), { code: 'ERR_INVALID_ARG_VALUE' });
   // Written last.
   const last = 'mongodb-uri';
   if (existsSync(join(folder, last))) {
@@ -30,10 +32,10 @@ runCommand(USAGE, (print) => {
   const [admin, service, redis] = [password(), password(), password()];
   const mongodb = (user: string, secret: string): string =>
     `mongodb://${user}:${secret}@mongo:27017/item-listing?replicaSet=rs0&authSource=admin`;
-  write(folder, 'mongodb-key', randomBytes(384).toString('base64'), { owner: MONGODB, mode: OWNER_ONLY });
+  write(adminFolder, 'mongodb-key', randomBytes(384).toString('base64'), { owner: MONGODB, mode: OWNER_ONLY });
   write(folder, 'redis.conf', `requirepass ${redis}\n`, { owner: NODE, mode: EVERYBODY });
   write(folder, 'redis-url', `redis://:${redis}@redis:6379`, { owner: NODE, mode: OWNER_ONLY });
-  write(folder, 'mongodb-admin-uri', mongodb('admin', admin), { owner: NODE, mode: OWNER_ONLY });
+  write(adminFolder, 'mongodb-admin-uri', mongodb('admin', admin), { owner: NODE, mode: OWNER_ONLY });
   write(folder, last, mongodb('item-listing', service), { owner: NODE, mode: OWNER_ONLY });
   print('created passwords for the databases');
 });

@@ -3,6 +3,7 @@ import { mongo } from 'mongoose';
 import type { ReplicaSetMember } from './replica-set.js';
 
 const UNAUTHORIZED = 13;
+const AUTHENTICATION_FAILED = 18;
 const ALREADY_INITIALIZED = 23;
 const USER_EXISTS = 51_003;
 
@@ -19,7 +20,8 @@ export interface FirstUsers {
  * nothing if that was done before. A mongod that has no users accepts this only from its own machine
  * (https://www.mongodb.com/docs/manual/core/localhost-exception/).
  *
- * @throws if mongod does not respond or is not the primary yet
+ * @throws ConfigError if mongod has an administrator with another name or password; another error if it does not respond
+ *   or is not the primary yet
  */
 export async function createFirstUsers({ set, host }: ReplicaSetMember, users: FirstUsers): Promise<void> {
   const local = `mongodb://127.0.0.1:${host.replace(/.*:/, '')}/?directConnection=true`;
@@ -49,6 +51,10 @@ async function withClient(uri: string, use: (client: mongo.MongoClient) => Promi
   try {
     await client.connect();
     await use(client);
+  } catch (error) {
+    if (error instanceof mongo.MongoServerError && error.code === AUTHENTICATION_FAILED)
+      throw new ConfigError('MongoDB refuses the administrator: its name or password is another one');
+    throw error;
   } finally {
     await client.close();
   }

@@ -1,10 +1,20 @@
-import { context, propagation, ROOT_CONTEXT, SpanKind, trace, type Context } from '@opentelemetry/api';
+import {
+  context,
+  isSpanContextValid,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Context,
+} from '@opentelemetry/api';
 
 /** A job whose data may contain the `traceparent` of the span that queued it. */
 export interface TracedJob {
   data: unknown;
 }
 
+/** The form of a `traceparent` (https://www.w3.org/TR/trace-context/). */
+const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 /** Without OpenTelemetry's SDK, spans do nothing. */
 const tracer = trace.getTracer('item-listing');
 
@@ -16,9 +26,9 @@ const tracer = trace.getTracer('item-listing');
 export function traceSend<T>(queue: string, send: (traceparent?: string) => Promise<T>): Promise<T> {
   if (trace.getActiveSpan() === undefined) return send();
   return tracer.startActiveSpan(`send ${queue}`, { kind: SpanKind.PRODUCER }, (span) => {
-    const carrier: { traceparent?: string } = {};
-    propagation.inject(context.active(), carrier);
-    return send(carrier.traceparent).finally(() => {
+    const { traceId, spanId, traceFlags } = span.spanContext();
+    const flags = traceFlags.toString(16).padStart(2, '0');
+    return send(`00-${traceId}-${spanId}-${flags}`).finally(() => {
       span.end();
     });
   });
@@ -36,15 +46,20 @@ export async function traceBatch<T>(queue: string, jobs: readonly TracedJob[], p
   const attributes = { 'messaging.batch.message_count': jobs.length };
   const links = spans.map((span) => ({ context: span.spanContext() }));
   const batch = tracer.startSpan(`batch ${queue}`, { attributes, links }, trace.setSpan(ROOT_CONTEXT, first));
-  return context.with(trace.setSpan(ROOT_CONTEXT, batch), process).finally(() => {
+  try {
+    return await context.with(trace.setSpan(ROOT_CONTEXT, batch), process);
+  } catch (error) {
+    for (const span of [batch, ...spans]) span.setStatus({ code: SpanStatusCode.ERROR });
+    throw error;
+  } finally {
     for (const span of [batch, ...spans]) span.end();
-  });
+  }
 }
 
 /** Returns the context of the span that queued a job. */
 function senderOf(data: unknown): Context | undefined {
   const { traceparent } = (data ?? {}) as { traceparent?: unknown };
-  if (typeof traceparent !== 'string') return undefined;
-  const sender = propagation.extract(ROOT_CONTEXT, { traceparent });
-  return trace.getSpanContext(sender) === undefined ? undefined : sender;
+  const [, traceId = '', spanId = '', flags = ''] = TRACEPARENT.exec(String(traceparent)) ?? [];
+  const sender = { traceId, spanId, traceFlags: parseInt(flags, 16), isRemote: true };
+  return isSpanContextValid(sender) ? trace.setSpanContext(ROOT_CONTEXT, sender) : undefined;
 }

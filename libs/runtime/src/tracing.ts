@@ -24,7 +24,7 @@ export function startTracing(service: string, isSamplerSet: boolean): () => Prom
   const limited = new tracing.ParentBasedSampler({ root: new RateLimitingSampler(TRACES_PER_SECOND) });
   const sdk = new NodeSDK({
     // OTEL_SERVICE_NAME replaces it.
-    resource: resources.resourceFromAttributes({ 'service.name': service }),
+    resource: resources.defaultResource().merge(resources.resourceFromAttributes({ 'service.name': service })),
     ...(isSamplerSet ? {} : { sampler: limited }),
     // The text of commands contains that of items, and takes long to write.
     instrumentations: [
