@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Item } from '@app/contracts';
 import { SchemaRepository, type Database } from '@app/database';
@@ -10,13 +9,11 @@ import type { ApiClient } from './support/api-client.js';
 import { runToExit } from './support/command.js';
 import { validInput } from './support/items.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
+import { findProgram } from './support/programs.js';
 import { freshEnvironment, openDatabase } from './support/service.js';
 
 const run = promisify(execFile);
-const hasTools = (process.env['PATH'] ?? '')
-  .split(delimiter)
-  .some((folder) => existsSync(join(folder, 'mongorestore')));
-const describeWithTools = hasTools ? describe : describe.skip;
+const describeWithTools = findProgram('mongorestore') ? describe : describe.skip;
 
 // The steps of docs/operations.md, without Docker.
 describeWithTools('a backup (skipped unless the MongoDB Database Tools are on PATH)', () => {

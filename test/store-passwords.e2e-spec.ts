@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mongo } from 'mongoose';
-import { runToExit } from './support/command.js';
+import { runToExit, type CommandExit } from './support/command.js';
 import { createMongodb, removeDatabaseServers, type DatabaseServer } from './support/database-servers.js';
 
 const isRoot = process.getuid?.() === 0;
@@ -76,10 +76,13 @@ describe('passwords of the databases', () => {
       const client = new mongo.MongoClient(uri);
       return use(client).finally(() => client.close());
     };
-    const setUp = async (): Promise<void> => {
+    const runSetup = (): Promise<CommandExit> => {
       const args = ['--init-replica-set', `rs0/127.0.0.1:${String(mongod.port)}`];
       const env = { MONGODB_URI: uriOf('service') };
-      const exit = await runToExit('setup', env, [...args, '--admin-uri-file', join(folder, 'admin-uri')]);
+      return runToExit('setup', env, [...args, '--admin-uri-file', join(folder, 'admin-uri')]);
+    };
+    const setUp = async (): Promise<void> => {
+      const exit = await runSetup();
       expect(exit).toMatchObject({ code: 0, stderr: '' });
       expect(exit.stdout).not.toContain('secret-of');
     };
@@ -109,6 +112,13 @@ describe('passwords of the databases', () => {
       );
       const databases = await withClient(uriOf('admin'), (client) => client.db().admin().listDatabases());
       expect(databases.databases.map(({ name }) => name)).toContain('shop');
+    });
+
+    it('are not changed by setup with another administrator, which says so', async () => {
+      await setUp();
+      await writeFile(join(folder, 'admin-uri'), uriOf('admin').replace('secret-of-admin', 'another'));
+      const stderr = "MongoDB rejects the administrator's name or password\n";
+      expect(await runSetup()).toMatchObject({ code: 2, stderr });
     });
   });
 });

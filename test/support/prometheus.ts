@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { DatabaseServer } from './database-servers.js';
 import { eventually } from './eventually.js';
+import { findProgram } from './programs.js';
 
 /** A value of a time series, as text: a number or `NaN`. */
 export interface Sample {
@@ -11,9 +11,7 @@ export interface Sample {
 }
 
 /** Whether Prometheus is installed. */
-export const hasPrometheus = (process.env['PATH'] ?? '')
-  .split(delimiter)
-  .some((folder) => existsSync(join(folder, 'prometheus')));
+export const hasPrometheus = findProgram('prometheus') !== undefined;
 
 /** A Prometheus server that scrapes processes of this test. `removeDatabaseServers` ends it. */
 export class Prometheus {

@@ -11,7 +11,7 @@ const MONGODB = 999;
 const NODE = 1000;
 const OWNER_ONLY = 0o400;
 /** The user of Redis's image is not the same everywhere. */
-const EVERYBODY = 0o444;
+const WORLD_READABLE = 0o444;
 
 /**
  * Writes random passwords for the databases of docker-compose.yml to files, as settings of those who use them. The
@@ -33,7 +33,7 @@ runCommand(USAGE, (print) => {
   const mongodb = (user: string, secret: string): string =>
     `mongodb://${user}:${secret}@mongo:27017/item-listing?replicaSet=rs0&authSource=admin`;
   write(adminFolder, 'mongodb-key', randomBytes(384).toString('base64'), { owner: MONGODB, mode: OWNER_ONLY });
-  write(folder, 'redis.conf', `requirepass ${redis}\n`, { owner: NODE, mode: EVERYBODY });
+  write(folder, 'redis.conf', `requirepass ${redis}\n`, { owner: NODE, mode: WORLD_READABLE });
   write(folder, 'redis-url', `redis://:${redis}@redis:6379`, { owner: NODE, mode: OWNER_ONLY });
   write(adminFolder, 'mongodb-admin-uri', mongodb('admin', admin), { owner: NODE, mode: OWNER_ONLY });
   write(folder, last, mongodb('item-listing', service), { owner: NODE, mode: OWNER_ONLY });

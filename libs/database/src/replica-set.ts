@@ -1,4 +1,4 @@
-import { mongo } from 'mongoose';
+import { withAdmin } from './admin-commands.js';
 
 const ALREADY_INITIALIZED = 23;
 
@@ -12,16 +12,16 @@ export interface ReplicaSetMember {
 /**
  * Initiates a replica set with a new mongod as its only member. Does nothing if that was done before.
  *
+ * @param at where to connect to mongod
+ * @param done further error codes that say that it was done before
  * @throws if mongod does not respond
  */
-export async function initiateReplicaSet({ set, host }: ReplicaSetMember): Promise<void> {
-  const client = new mongo.MongoClient(`mongodb://${host}/?directConnection=true`, { serverSelectionTimeoutMS: 2000 });
-  try {
-    await client.connect();
-    await client.db('admin').command({ replSetInitiate: { _id: set, members: [{ _id: 0, host }] } });
-  } catch (error) {
-    if (!(error instanceof mongo.MongoServerError && error.code === ALREADY_INITIALIZED)) throw error;
-  } finally {
-    await client.close();
-  }
+export async function initiateReplicaSet(
+  { set, host }: ReplicaSetMember,
+  at = host,
+  done: readonly number[] = [],
+): Promise<void> {
+  await withAdmin(`mongodb://${at}/?directConnection=true`, (run) =>
+    run({ replSetInitiate: { _id: set, members: [{ _id: 0, host }] } }, [ALREADY_INITIALIZED, ...done]),
+  );
 }

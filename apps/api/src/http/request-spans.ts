@@ -8,7 +8,8 @@ const tracer = trace.getTracer('item-listing');
 
 /**
  * Runs a listener in a span for each request that is sampled. Continues the trace of a request if it comes from a
- * trusted proxy. A request that is not sampled runs without a context, at no cost.
+ * trusted proxy. A request that is not sampled runs without a span, and then no
+ * instrumentation records anything for it.
  */
 export function traceRequests(listener: ApiListener, trustProxy: ApiConfig['trustProxy']): ApiListener {
   const trusts = trustedProxies(trustProxy);
