@@ -56,7 +56,8 @@ const adapter = { express: BareAdapter, direct: DirectAdapter }[process.argv[2]]
 const config = loadApiConfig();
 const logger = await createLogger('bare', config.logLevel);
 const errors = new ErrorFilter(logger, () => undefined);
-const module = ApiModule.with(config, logger, errors, new Registry());
+const shared = { logger, errors, registry: new Registry(), callerAddress: () => '' };
+const module = ApiModule.with(config, shared);
 const app = await NestFactory.create(module, new adapter(), { bodyParser: false, logger: ['error', 'warn'] });
 await app.get(Database).connect(console.error);
 await app.listen(config.port, config.host);

@@ -13,6 +13,11 @@ const NODE_TOOL = (path: string): string => join(ROOT, 'node_modules', ...path.s
 /** Examples that are not run here, by their first line: where they are tested instead, or why they are not. */
 const ELSEWHERE = new Map([
   [
+    'export AUTH_JWKS_URL=https://login.example/jwks.json AUTH_ISSUER=https://login.example AUTH_AUDIENCE=item-listing',
+    'auth-jwt.e2e-spec.ts',
+  ],
+  ['npm run --silent keys -- create --owner acme             # prints the key, once', 'auth-api-keys.e2e-spec.ts'],
+  [
     'npm start                   # installs, builds, starts MongoDB and Redis on 127.0.0.1; Ctrl-C stops everything',
     'start.e2e-spec.ts; Docker: npm run test:compose',
   ],

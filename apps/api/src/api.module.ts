@@ -15,6 +15,7 @@ import {
   type Logger,
 } from '@app/runtime';
 import { API_CONFIG } from './api-config.js';
+import { authProviders } from './auth/auth.providers.js';
 import { DocsController } from './docs/docs.controller.js';
 import { ApiReadiness } from './readiness.js';
 import { CreateItemProducer } from './items/create-item.producer.js';
@@ -23,11 +24,20 @@ import { ItemsService } from './items/items.service.js';
 import { MalformedItems } from './items/malformed-items.js';
 import { CreateMetrics } from './metrics/create-metrics.js';
 import { registerQueueMetrics } from './metrics/queue-metrics.js';
+import type { CallerAddress } from './http/caller-address.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { InputPipe } from './http/input.pipe.js';
 
 /** A read gets its response, or a 503, within 2 s. */
 const READS = { serverSelectionMs: 1500, socketMs: 5000, readMs: 1800 };
+
+/** What exists before the module. */
+export interface Shared {
+  logger: Logger;
+  errors: ErrorFilter;
+  registry: Registry;
+  callerAddress: CallerAddress;
+}
 
 /** Wires the API process. */
 @Module({})
@@ -46,7 +56,8 @@ export class ApiModule implements OnApplicationShutdown {
     });
   }
 
-  static with(config: ApiConfig, logger: Logger, errors: ErrorFilter, registry: Registry): DynamicModule {
+  static with(config: ApiConfig, shared: Shared): DynamicModule {
+    const { logger, errors, registry, callerAddress } = shared;
     // While Redis is unavailable, all connections to it share one log line per interval.
     const report = throttle(logger.warn.bind(logger));
     const providers: Provider[] = [
@@ -75,6 +86,7 @@ export class ApiModule implements OnApplicationShutdown {
         useFactory: () => new MalformedItems(registry, logger),
       },
       ItemsService,
+      ...authProviders(config.auth, logger, callerAddress),
       { provide: APP_PIPE, useClass: InputPipe },
       { provide: ErrorFilter, useValue: errors },
       { provide: APP_FILTER, useValue: errors },

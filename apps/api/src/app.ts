@@ -11,9 +11,11 @@ import { nestLogger, SharedReadiness, type ApiConfig, type Logger, type Stoppabl
 import { ApiModule } from './api.module.js';
 import { ApiReadiness } from './readiness.js';
 import { CreateItemProducer } from './items/create-item.producer.js';
+import { Authorizer } from './auth/authorizer.js';
 import { AccessLog } from './http/access-log.js';
 import { callerAddress } from './http/caller-address.js';
 import { ErrorFilter } from './http/error.filter.js';
+import { operationOf } from './http/operation.js';
 import type { ClientTimeouts } from './http/server.js';
 import { ApiAdapter } from './http/api.adapter.js';
 import { RequestMetrics } from './metrics/request-metrics.js';
@@ -45,11 +47,16 @@ export async function createApp(config: ApiConfig, logger: Logger, timeouts?: Cl
   const registry = new Registry();
   const observers = [new RequestMetrics(registry), ...(config.logAccess ? [new AccessLog(logger, callerOf)] : [])];
   const adapter = new ApiAdapter(config, { errors, observers }, timeouts);
-  const app = await NestFactory.create(ApiModule.with(config, logger, errors, registry), adapter, {
-    bodyParser: false,
-    logger: nestLogger(logger),
-    abortOnError: false,
-  });
+  const app = await NestFactory.create(
+    ApiModule.with(config, { logger, errors, registry, callerAddress: callerOf }),
+    adapter,
+    {
+      bodyParser: false,
+      logger: nestLogger(logger),
+      abortOnError: false,
+    },
+  );
+  if (config.auth !== undefined) checkBeforeBody(app, adapter);
   const admin = await startApiAdmin(app, config, logger);
   const connecting = app.get(Database).connect(logger.warn.bind(logger));
   const connected = Promise.all([connecting, app.get(CreateQueue).waitUntilReady()]);
@@ -65,6 +72,15 @@ export async function createApp(config: ApiConfig, logger: Logger, timeouts?: Cl
     return shutDown(app, adapter, admin);
   };
   return { port, adminPort: admin?.port, stop };
+}
+
+/** Rejects callers before the bodies of their requests are read. Other handlers are protected by the guard alone. */
+function checkBeforeBody(app: INestApplication, adapter: ApiAdapter): void {
+  const authorizer = app.get(Authorizer);
+  adapter.checkAccess(async (request) => {
+    const operation = operationOf(request.url ?? '');
+    if (operation !== undefined) await authorizer.check(request, operation === 'create' ? 'create' : 'read');
+  });
 }
 
 /** The API serves its clients without these endpoints too, for example if another API on this machine has their port. */

@@ -6,6 +6,8 @@ export { isDatabaseUnavailable, isNotAllowed } from './database-errors.js';
 export * from './first-users.js';
 export type { InsertFailure } from './insert-each.js';
 export * from './import-repository.js';
+export { isApiKey, isApiKeyLike } from './keys/api-key.js';
+export * from './keys/api-key-repository.js';
 export { itemJson, itemsJson, type ItemView, type RawItem } from './serialization/item-json.js';
 export * from './item-record.js';
 export * from './item-repository.js';

@@ -30,6 +30,17 @@ export interface SecretRecord {
   value: string;
 }
 
+/** An API key. Only this service writes these records. */
+export interface ApiKeyRecord {
+  /** SHA-256 of the key, in hexadecimal. */
+  _id: string;
+  owner: string;
+  scopes: string[];
+  createdAt: Date;
+  expiresAt: Date;
+  revokedAt: Date | null;
+}
+
 /**
  * The order of every list: boosted items first, by score, then the newest. `publicId` is unique, which makes the order
  * total.
@@ -105,6 +116,19 @@ const secretSchema = new Schema<SecretRecord>(
   { ...options, collection: 'secrets' },
 );
 
+const apiKeySchema = new Schema<ApiKeyRecord>(
+  {
+    _id: String,
+    owner: { type: String, required },
+    scopes: { type: [String], required },
+    createdAt: { type: Date, required },
+    expiresAt: { type: Date, required },
+    revokedAt: Date,
+  },
+  { ...options, collection: 'apiKeys' },
+);
+apiKeySchema.index({ owner: 1 });
+
 /** All collections of the service on one connection. */
 export type Models = ReturnType<typeof createModels>;
 
@@ -119,5 +143,6 @@ export function createModels(connection: Connection) {
     conditions: connection.model('Condition', titleSchema('conditions')),
     counters: connection.model('Counter', counterSchema),
     secrets: connection.model('Secret', secretSchema),
+    apiKeys: connection.model('ApiKey', apiKeySchema),
   };
 }

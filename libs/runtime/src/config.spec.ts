@@ -22,6 +22,7 @@ describe('configuration', () => {
       maxItemBytes: 65_536,
       maxConnections: 10_000,
       keepAliveMs: 75_000,
+      auth: undefined,
       fastLane: true,
       logAccess: false,
       corsOrigins: [],

@@ -1,3 +1,4 @@
+export type { AuthConfig, JwtConfig } from './auth-config.js';
 export * from './batch-loader.js';
 export * from './config.js';
 export * from './content-security-policy.js';
@@ -9,6 +10,7 @@ export * from './logger.js';
 export * from './metrics.js';
 export * from './provide.js';
 export * from './run.js';
+export { SCOPE } from './settings.js';
 export * from './single-flight.js';
 export * from './split-by-bytes.js';
 export * from './throttle.js';

@@ -10,6 +10,9 @@ outcome is unknown.
 
 **Creating safely**: send an \`Idempotency-Key\`, a UUID for each new item, and repeat the request with it until it succeeds.
 
+**Authentication** is off by default. If it is on, \`create\` requires \`Authorization: Bearer TOKEN\`, and the caller becomes the
+\`sellerId\` of the item. See *Authorize*.
+
 **oRPC clients** work unmodified. A body of the form \`{"json": …, "meta"?: […]}\`, with no other key, gets its response, success or
 error, in the form \`{"json": …}\`. This document describes only the plain form.
 `.trim();

@@ -16,7 +16,7 @@ export const PARAMETERS = {
     in: 'header',
     description:
       'Makes the create safe to repeat: the same key and body return the same item, for as long as it exists. Another body with the same ' +
-      'key is a 422. 1 to 255 visible ASCII characters. All callers share one space of keys, so use a UUID. A 4xx or 503 does not bind the key.',
+      'key is a 422. 1 to 255 visible ASCII characters. Keys belong to their caller. While authentication is off, all callers share them, so use a UUID. A 4xx or 503 does not bind the key.',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
   },
   Prefer: {
@@ -55,6 +55,12 @@ export const HEADERS = {
     description: 'The preference that led to the 202.',
     required: true,
     schema: { type: 'string', const: 'respond-async' },
+  },
+  WwwAuthenticate: {
+    description: 'How to authenticate (RFC 6750). Contains `error="invalid_token"` if a credential was sent.',
+    required: true,
+    schema: { type: 'string' },
+    example: 'Bearer realm="item-listing"',
   },
   RetryAfter: {
     description: 'Seconds to wait before the next try.',

@@ -6,17 +6,20 @@ import { errorJsonSchema } from './schemas.js';
 /** When an operation responds with each error. */
 const WHEN = {
   BAD_REQUEST: 'Invalid input, with all issues at once; malformed JSON or bad UTF-8; a malformed Idempotency-Key.',
+  UNAUTHORIZED: 'Authentication is on, and the credential is missing where one is required, or is not valid.',
+  FORBIDDEN: 'Authentication is on, and the caller lacks the scope, or `userId` is not that of the caller.',
   NOT_FOUND: 'No such item.',
   TIMEOUT: 'The request did not arrive in time.',
   PAYLOAD_TOO_LARGE:
     'The body is too large: by default, more than 1 MiB, 25,000 objects, arrays and object members, or 150,000 values. ' +
     'Or the item of a create is too large: by default, its input as JSON without unknown keys has more than 64 KiB.',
   UNSUPPORTED_MEDIA_TYPE: 'The body is not `application/json` in UTF-8, or is compressed.',
+  TOO_MANY_REQUESTS: 'Authentication is on, and this address has sent too many invalid credentials.',
   UNPROCESSABLE_CONTENT: 'The Idempotency-Key was used with another body.',
   REQUEST_HEADER_FIELDS_TOO_LARGE: 'The request headers are larger than 16 KiB.',
   INTERNAL_SERVER_ERROR: 'The service has a fault.',
   SERVICE_UNAVAILABLE:
-    'A database is unavailable, or too many creates are waiting. Nothing was created. Try again after `Retry-After`.',
+    'A database or the keys of tokens are unavailable, or too many creates are waiting. Nothing was created. Try again after `Retry-After`.',
   GATEWAY_TIMEOUT:
     'The outcome is unknown: the item may still be created. Repeat the request with the same Idempotency-Key, or call `getById` with `data.id`.',
 } as const satisfies Partial<Record<ErrorCode, string>>;
@@ -26,15 +29,20 @@ type DocumentedCode = keyof typeof WHEN;
 /** The errors that every operation may respond with. */
 export const ALWAYS: DocumentedCode[] = [
   'BAD_REQUEST',
+  'UNAUTHORIZED',
+  'FORBIDDEN',
   'TIMEOUT',
   'PAYLOAD_TOO_LARGE',
   'UNSUPPORTED_MEDIA_TYPE',
+  'TOO_MANY_REQUESTS',
   'REQUEST_HEADER_FIELDS_TOO_LARGE',
   'INTERNAL_SERVER_ERROR',
   'SERVICE_UNAVAILABLE',
 ];
 
 const HEADERS: Partial<Record<DocumentedCode, Parameters<typeof headers>[0]>> = {
+  UNAUTHORIZED: { 'WWW-Authenticate': 'WwwAuthenticate' },
+  TOO_MANY_REQUESTS: { 'Retry-After': 'RetryAfter' },
   SERVICE_UNAVAILABLE: { 'Retry-After': 'RetryAfter' },
   GATEWAY_TIMEOUT: { 'Retry-After': 'RetryAfterIfKeyed' },
 };

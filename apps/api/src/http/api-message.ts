@@ -1,6 +1,8 @@
 import { IncomingMessage, ServerResponse, type OutgoingHttpHeader, type OutgoingHttpHeaders } from 'node:http';
 import { errorBody, type ErrorCode } from '@app/contracts';
 import express, { type Express } from 'express';
+import type { Access } from '../auth/access.js';
+import type { Principal } from '../auth/principal.js';
 import { Json } from '../orpc/json.js';
 import type { ApiErrorDetails } from './api-error.js';
 import { COMMON_HEADERS } from './security-headers.js';
@@ -21,6 +23,10 @@ export class ApiRequest extends IncomingMessage {
   receivedAt = this.arrivedAt;
   /** The id in all log lines about this request. */
   requestId = '';
+  /** The caller, if it sent a valid credential. */
+  principal?: Principal | undefined;
+  /** What the caller has been allowed to do. */
+  access?: Access;
   /** Whether the client has been asked for its body. */
   isContinued = false;
   /** Whether the body has been read. */

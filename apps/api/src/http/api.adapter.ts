@@ -6,7 +6,7 @@ import { sendJson, type ApiRequest, type ApiResponse } from './api-message.js';
 import { Connections } from './connections.js';
 import { crossOrigin } from './cors.js';
 import { FastLane, type NextFunction } from './fast-lane.js';
-import { pathOf, readInput, requestListener, sendNoRoute, type RequestListenerOptions } from './request-listener.js';
+import { pathOf, prepareInput, requestListener, sendNoRoute, type RequestListenerOptions } from './request-listener.js';
 import { traceRequests } from './request-spans.js';
 import { createHttpServer, type ClientTimeouts } from './server.js';
 
@@ -29,7 +29,7 @@ export class ApiAdapter extends ExpressAdapter {
     private readonly timeouts?: ClientTimeouts,
   ) {
     const lane = new FastLane((request, response, next) => {
-      readInput(request, response, this.listening, next);
+      prepareInput(request, response, this.listening, next);
     });
     super(lane.app);
     this.lane = lane;
@@ -51,6 +51,11 @@ export class ApiAdapter extends ExpressAdapter {
   /** The current response of each connection. */
   get pendingResponses(): Connections['pendingResponses'] {
     return this.connections.pendingResponses;
+  }
+
+  /** Checks requests before their bodies are read. Call this before listening. */
+  checkAccess(check: NonNullable<RequestListenerOptions['checkAccess']>): void {
+    this.listening.checkAccess = check;
   }
 
   /** Closes each connection after its response from now on, so that clients reconnect to another instance. */

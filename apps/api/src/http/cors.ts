@@ -2,7 +2,15 @@ import cors from 'cors';
 import type { ApiResponse } from './api-message.js';
 
 /** The response headers that scripts of other origins may read. */
-const EXPOSED = ['X-Request-Id', 'Next-After', 'Idempotency-Replayed', 'Preference-Applied', 'Retry-After', 'Allow'];
+const EXPOSED = [
+  'X-Request-Id',
+  'Next-After',
+  'Idempotency-Replayed',
+  'Preference-Applied',
+  'Retry-After',
+  'Allow',
+  'WWW-Authenticate',
+];
 /** Chromium's limit: https://developer.mozilla.org/en-US/docs/Web/HTTP/Reference/Headers/Access-Control-Max-Age */
 const MAX_AGE_S = 7200;
 

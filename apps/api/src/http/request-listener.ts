@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { ApiListener, ApiRequest, ApiResponse, ResponseObserver } from './api-message.js';
 import type { HandleRequest } from './client-connection.js';
 import { NO_SUCH_PATH, NOT_HTTP, type Connections } from './connections.js';
+import { countHeader } from './count-header.js';
 import type { CrossOrigin } from './cors.js';
 import { cutOff, isFullyRead, sendEarlyError } from './early-error.js';
 import { unwrap } from '../orpc/envelope.js';
@@ -19,6 +20,8 @@ export interface RequestListenerOptions extends ReadBodyOptions {
   /** What measures and logs requests. */
   observers: readonly ResponseObserver[];
   crossOrigin: CrossOrigin;
+  /** Rejects a request before its body is read, by an ApiError. Undefined if anyone may send any request. */
+  checkAccess?: (request: ApiRequest) => Promise<void>;
   /** Whether the process is about to stop. Responses then close the connection, so that clients reconnect elsewhere. */
   isDraining: () => boolean;
 }
@@ -29,7 +32,7 @@ const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
 /**
  * Returns the listener that receives every request first. It sets the request id and CORS headers, and then calls the
- * handler of a fixed path, or passes the request to Express. Either way, {@link readInput} reads the body: Express's
+ * handler of a fixed path, or passes the request to Express. Either way, {@link prepareInput} reads the body: Express's
  * own parser would read an oversized body to its end, and replace invalid UTF-8.
  */
 export function requestListener(options: RequestListenerOptions): ApiListener {
@@ -70,7 +73,7 @@ function handleOnFastLane(response: ApiResponse, options: RequestListenerOptions
     passToExpress(response, options);
   };
   options.lane.prepare(request, response, path, next);
-  readInput(request, response, options, () => {
+  prepareInput(request, response, options, () => {
     void call(handler, request, response, next);
   });
 }
@@ -98,8 +101,32 @@ function passToExpress(response: ApiResponse, options: RequestListenerOptions): 
   });
 }
 
+/** Checks the caller of a request, and then reads its input. */
+export function prepareInput(
+  request: ApiRequest,
+  response: ApiResponse,
+  options: RequestListenerOptions,
+  next: NextFunction,
+): void {
+  const read = (): void => {
+    readInput(request, response, options, next);
+  };
+  if (options.checkAccess === undefined) {
+    read();
+    return;
+  }
+  const readUnlessRejected = (): void => {
+    // Already rejected as too slow.
+    if (!response.headersSent) read();
+  };
+  const fail = (error: unknown): void => {
+    sendErrorFor(error, response, options);
+  };
+  void options.checkAccess(request).then(readUnlessRejected).catch(fail);
+}
+
 /** Reads and parses the body of a request, and removes its envelope. Does nothing if the body has been read before. */
-export function readInput(
+function readInput(
   request: ApiRequest,
   response: ApiResponse,
   options: RequestListenerOptions,
@@ -169,13 +196,9 @@ export function pathOf({ url = '/' }: IncomingMessage): string {
 }
 
 /** Returns whether `Host` is missing or repeated (RFC 9112, 3.2). Node would silently use the first. */
-function isHostInvalid({ httpVersion, rawHeaders }: IncomingMessage): boolean {
-  let count = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index];
-    if (name?.length === 4 && name.toLowerCase() === 'host') count++;
-  }
-  return count > 1 || (count === 0 && httpVersion === '1.1');
+function isHostInvalid(request: IncomingMessage): boolean {
+  const count = countHeader(request, 'host');
+  return count > 1 || (count === 0 && request.httpVersion === '1.1');
 }
 
 function sendMethodError(response: ApiResponse, methods: string[]): void {

@@ -1,5 +1,6 @@
 import { Body, Controller, HttpCode, Post, Req, Res, UseFilters, UseGuards } from '@nestjs/common';
 import { sendJson, ApiRequest, type ApiResponse } from '../http/api-message.js';
+import { Needs } from '../auth/access.js';
 import type { Json } from '../orpc/json.js';
 import { CategoryIssuesFilter } from './category-issues.filter.js';
 import { CreatePacingGuard } from './create-pacing.guard.js';
@@ -11,35 +12,43 @@ import { preferencesOf } from '../http/prefer.js';
 /** A search of more characters is abandoned when its client disconnects, so that its text does not stay in memory. */
 const LARGE_SEARCH = 10_000;
 
+/** The seller of all items while authentication is off. No credential has this name. */
+const ANONYMOUS = 'anonymous';
+
 /** The three operations. */
 @Controller('api/orpc/items')
 export class ItemsController {
   constructor(private readonly items: ItemsService) {}
 
   @Post('getAll')
+  @Needs('read')
   @HttpCode(200)
   async getAll(@Body() input: GetAllDto, @Res({ passthrough: true }) response: ApiResponse): Promise<Json> {
     const isLarge = (input.search?.length ?? 0) > LARGE_SEARCH;
     const disconnected = isLarge ? closed(response) : undefined;
-    const { items, nextAfter } = await this.items.getAll(input, response.req.receivedAt, disconnected);
+    const { receivedAt, principal } = response.req;
+    const { items, nextAfter } = await this.items.getAll(input, { receivedAt, principal, disconnected });
     if (nextAfter !== undefined) response.setHeader('Next-After', nextAfter);
     return items;
   }
 
   @Post('getById')
+  @Needs('read')
   @HttpCode(200)
   async getById(@Body() input: GetByIdDto, @Req() request: ApiRequest): Promise<Json> {
     return this.items.getById(input, request.receivedAt);
   }
 
   @Post('create')
+  @Needs('create')
   @UseGuards(CreatePacingGuard)
   @UseFilters(CategoryIssuesFilter)
   async create(@Body() input: CreateItemDto, @Res() response: ApiResponse): Promise<void> {
-    const { requestId, arrivedAt, headers, socket } = response.req;
+    const { requestId, arrivedAt, headers, socket, principal } = response.req;
     if (socket.destroyed) return; // The client disconnected while the request waited for its turn.
     const created = await this.items.create(input, {
       requestId,
+      sellerId: principal?.id ?? ANONYMOUS,
       arrivedAt,
       idempotencyKey: idempotencyKeyOf(headers['idempotency-key']),
       preferences: preferencesOf(headers['prefer']),

@@ -26,13 +26,12 @@ import { isSameRequest, itemIdForKey, itemSize, itemTooLarge, queryTerms, reques
 import { SingleFlight, withDeadline, type ApiConfig } from '@app/runtime';
 import { API_CONFIG } from '../api-config.js';
 import { Json } from '../orpc/json.js';
+import { requireUser } from '../auth/authorizer.js';
+import type { Principal } from '../auth/principal.js';
 import { ApiError, type ApiErrorDetails } from '../http/api-error.js';
 import { CreateItemProducer } from './create-item.producer.js';
 import { MalformedItems } from './malformed-items.js';
 import type { Preferences } from '../http/prefer.js';
-
-/** All callers count as one until there is authentication. */
-const ANONYMOUS = 'anonymous';
 
 /** The minimum time that a create gets to be queued, even if its client does not wait. */
 const QUEUE_WITHIN_MS = 200;
@@ -49,12 +48,23 @@ const NO_SUCH_ITEM = new ApiError('NOT_FOUND', { message: 'No such item' });
 /** The parts of a create request besides its input. */
 export interface CreateContext {
   requestId: string;
+  /** The caller. */
+  sellerId: string;
   /** In ms of `performance.now()`. The wait for the item begins here. */
   arrivedAt: number;
   idempotencyKey: string | undefined;
   preferences: Preferences;
   /** Settles when the client has disconnected. */
   disconnected: Promise<void>;
+}
+
+/** The parts of a getAll request besides its input. */
+export interface ListContext {
+  /** In ms of `performance.now()`. */
+  receivedAt: number;
+  principal: Principal | undefined;
+  /** Settles when the client has disconnected, which ends the wait. */
+  disconnected: Promise<void> | undefined;
 }
 
 /** The input of getAll, with the terms of the search in place of its text. */
@@ -85,17 +95,17 @@ export class ItemsService {
   /**
    * Returns a serialized page of a list or of a user's favourites.
    *
-   * @param receivedAt in ms of `performance.now()`
-   * @param disconnected settles when the client has disconnected, which ends the wait
-   * @throws ApiError BAD_REQUEST if `after` is not a position in the list
+   * @throws ApiError BAD_REQUEST if `after` is not a position in the list; UNAUTHORIZED or FORBIDDEN if authentication
+   *   is on and the favourites are those of another user
    */
-  getAll({ search = '', ...input }: GetAllInput, receivedAt: number, disconnected?: Promise<void>): Promise<ItemsPage> {
+  async getAll({ search = '', ...input }: GetAllInput, { receivedAt, ...caller }: ListContext): Promise<ItemsPage> {
+    if (this.config.auth !== undefined && input.userId !== undefined) requireUser(caller.principal, input.userId);
     const request: ListRequest = { ...input, terms: queryTerms(search) };
     const read = async (deadline: number): Promise<ItemsPage> => {
       const { items, nextAfter } = await this.findPage(request, deadline);
       return { items: new Json(await itemsJson(items, this.view(), this.malformed.report)), nextAfter };
     };
-    return this.pages.load(JSON.stringify(request), receivedAt + READ_WITHIN_MS, read, disconnected);
+    return this.pages.load(JSON.stringify(request), receivedAt + READ_WITHIN_MS, read, caller.disconnected);
   }
 
   private async findPage(request: ListRequest, deadline: number): Promise<ItemPage> {
@@ -148,14 +158,15 @@ export class ItemsService {
     const findBy = Math.min(times.queueBy, performance.now() + READ_WITHIN_MS);
     const categoryId = await this.findCategoryId(input.categoryId, findBy);
     if (categoryId === null) throw ApiError.input([UNKNOWN_CATEGORY]);
-    const id = key === undefined ? newMongoId() : await withDeadline(times.queueBy, this.idForKey(key));
+    const id =
+      key === undefined ? newMongoId() : await withDeadline(times.queueBy, this.idForKey(request.sellerId, key));
     const hash = requestHash(input);
     const outcome = await this.producer.create(
       {
         id,
         requestId: request.requestId,
         requestHash: hash,
-        sellerId: ANONYMOUS,
+        sellerId: request.sellerId,
         item: { ...input, categoryId },
       },
       {
@@ -185,9 +196,9 @@ export class ItemsService {
     }
   }
 
-  private async idForKey(key: string): Promise<string> {
+  private async idForKey(sellerId: string, key: string): Promise<string> {
     const secret = this.config.idempotencySecret ?? (await this.secrets.findOrCreate('idempotency'));
-    return itemIdForKey(secret, ANONYMOUS, key);
+    return itemIdForKey(secret, sellerId, key);
   }
 
   private timesOf(arrivedAt: number, { respondAsync, waitMs }: Preferences) {

@@ -1,8 +1,7 @@
 import { DURATION_BUCKETS } from '@app/runtime';
 import { Histogram, type Registry } from 'prom-client';
 import type { ApiResponse, ResponseObserver } from '../http/api-message.js';
-
-const OPERATION = /^\/api\/orpc\/items\/(getAll|getById|create)(?:$|\?)/;
+import { operationOf } from '../http/operation.js';
 
 /** Measures how long requests take. */
 export class RequestMetrics implements ResponseObserver {
@@ -19,7 +18,7 @@ export class RequestMetrics implements ResponseObserver {
     // One function for all responses, because a closure for each would cost more than the measurement.
     this.onClose = function () {
       const { arrivedAt, originalUrl, url = '' } = this.req;
-      const operation = OPERATION.exec(originalUrl ?? url)?.[1] ?? 'other';
+      const operation = operationOf(originalUrl ?? url) ?? 'other';
       const status = this.writableFinished ? this.statusCode : 'disconnected';
       duration.observe({ operation, status }, (performance.now() - arrivedAt) / 1000);
     };

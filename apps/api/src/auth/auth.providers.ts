@@ -1,0 +1,31 @@
+import type { Provider } from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
+import { ApiKeyRepository, Database } from '@app/database';
+import { provide, type AuthConfig, type Logger } from '@app/runtime';
+import type { CallerAddress } from '../http/caller-address.js';
+import { ApiKeyVerifier } from './api-key-verifier.js';
+import { AuthGuard } from './auth.guard.js';
+import { Authenticator } from './authenticator.js';
+import { Authorizer } from './authorizer.js';
+import { JwtVerifier } from './jwt-verifier.js';
+
+/** Returns what checks callers: nothing unless authentication is on. */
+export function authProviders(
+  config: AuthConfig | undefined,
+  logger: Pick<Logger, 'warn'>,
+  callerAddress: CallerAddress,
+): Provider[] {
+  if (config === undefined) return [];
+  const createAuthorizer = async (keys: ApiKeyRepository): Promise<Authorizer> => {
+    const verifiers = {
+      jwt: config.jwt && (await JwtVerifier.create(config.jwt, logger)),
+      apiKeys: config.apiKeys ? new ApiKeyVerifier(keys) : undefined,
+    };
+    return new Authorizer(config, new Authenticator(verifiers, callerAddress));
+  };
+  return [
+    provide(ApiKeyRepository, Database),
+    { provide: Authorizer, inject: [ApiKeyRepository], useFactory: createAuthorizer },
+    { provide: APP_GUARD, useClass: AuthGuard },
+  ];
+}

@@ -1,0 +1,69 @@
+import type { IncomingMessage } from 'node:http';
+import { isApiKeyLike } from '@app/database';
+import { TtlCache } from '@app/runtime';
+import type { CallerAddress } from '../http/caller-address.js';
+import { InvalidCredential, UnknownKey } from './auth-errors.js';
+import { bearerToken } from './bearer-token.js';
+import { FailedAttempts } from './failed-attempts.js';
+import type { Principal } from './principal.js';
+
+/** Verifies one kind of credential. */
+export interface Verifier {
+  /** @throws InvalidCredential, or another error if the credential cannot be verified at the moment */
+  verify(credential: string): Promise<Principal>;
+}
+
+export interface Verifiers {
+  /** Undefined if tokens are not accepted. */
+  jwt: Verifier | undefined;
+  /** Undefined if API keys are not accepted. */
+  apiKeys: Verifier | undefined;
+}
+
+/** A verified token is not verified again for this time, so that a removed key of its issuer is soon rejected. */
+const VERIFIED = { forMs: 60_000, count: 5000 };
+/** Longer tokens are verified each time, which limits the memory that the others can use. */
+const MAX_CACHED_LENGTH = 4096;
+
+/** Finds out who sent a request. */
+export class Authenticator {
+  private readonly verified = new TtlCache<string, Principal>(VERIFIED);
+  private readonly failedAttempts = new FailedAttempts();
+
+  constructor(
+    private readonly verifiers: Verifiers,
+    private readonly callerAddress: CallerAddress,
+  ) {}
+
+  /**
+   * Returns the caller, or undefined if the request has no credential.
+   *
+   * @throws ApiError 400, 401, 429 or 503
+   */
+  async authenticate(request: IncomingMessage): Promise<Principal | undefined> {
+    const token = bearerToken(request);
+    if (token === undefined) return undefined;
+    const { jwt, apiKeys } = this.verifiers;
+    const isKey = isApiKeyLike(token);
+    const verifier = isKey ? apiKeys : jwt;
+    if (verifier === undefined) throw new InvalidCredential(`${isKey ? 'API keys' : 'Tokens'} are not accepted`);
+    const known = this.verified.get(token);
+    if (known === undefined) return this.verify(verifier, token, request);
+    const isTrusted = !isKey && known.expiresAt > Date.now();
+    return isTrusted ? known : verifier.verify(token);
+  }
+
+  /** Verifies a credential that was not valid recently. Others on the same address may go on after failed attempts. */
+  private async verify(verifier: Verifier, token: string, request: IncomingMessage): Promise<Principal> {
+    const address = this.callerAddress(request);
+    this.failedAttempts.check(address);
+    try {
+      const principal = await verifier.verify(token);
+      if (token.length <= MAX_CACHED_LENGTH) this.verified.set(token, principal);
+      return principal;
+    } catch (error) {
+      if (error instanceof InvalidCredential && !(error instanceof UnknownKey)) this.failedAttempts.add(address);
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import type { JWTVerifyGetKey } from 'jose' with { 'resolution-mode': 'import' };
+
+/** Keys are fetched again after this time, so that removed ones are soon rejected. */
+const REFRESH_MS = 5 * 60_000;
+/** While fetching fails, known keys are used for this long. */
+const MAX_AGE_MS = 60 * 60_000;
+/** The time between two fetches because of an unknown key. */
+const COOLDOWN_MS = 30_000;
+const TIMEOUT_MS = 1000;
+/** After a failure, nothing is fetched for this long. */
+const RETRY_AFTER_MS = 1000;
+const MAX_BYTES = 512 * 1024;
+
+/** Thrown if the keys could not be fetched. */
+export class KeysUnavailable extends Error {}
+
+/**
+ * Returns a function that finds the public key of a token at a URL.
+ *
+ * @param report called with the reason each time that fetching fails
+ * @see https://www.rfc-editor.org/rfc/rfc7517
+ */
+export async function remoteKeys(url: string, report: (reason: string) => void): Promise<JWTVerifyGetKey> {
+  const { createRemoteJWKSet, customFetch } = await import('jose');
+  let attemptedAt = -Infinity;
+  let failedAt = -Infinity;
+  const fetchKeys: typeof fetch = async (input, init) => {
+    if (performance.now() < failedAt + RETRY_AFTER_MS) throw new KeysUnavailable();
+    attemptedAt = performance.now();
+    try {
+      return await fetchLimited(input, init);
+    } catch (error) {
+      failedAt = performance.now();
+      report(reasonOf(error));
+      throw new KeysUnavailable();
+    }
+  };
+  const keys = createRemoteJWKSet(new URL(url), {
+    cacheMaxAge: MAX_AGE_MS,
+    cooldownDuration: COOLDOWN_MS,
+    timeoutDuration: TIMEOUT_MS,
+    [customFetch]: fetchKeys,
+  });
+  return (header, token) => {
+    // Refreshes in the background. The first token waits for the same fetch.
+    if (performance.now() > attemptedAt + REFRESH_MS) keys.reload().catch(() => undefined);
+    return keys(header, token);
+  };
+}
+
+/** Fetches a key set of at most {@link MAX_BYTES}. @throws Error unless the status is 200 and the body a JSON object */
+async function fetchLimited(...request: Parameters<typeof fetch>): Promise<Response> {
+  const { status, body } = await fetch(...request);
+  if (status !== 200 || body === null) throw new Error(`status ${String(status)}`);
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body as ReadableStream<Uint8Array>) {
+    length += chunk.length;
+    if (length > MAX_BYTES) throw new Error(`more than ${String(MAX_BYTES)} bytes`);
+    chunks.push(chunk);
+  }
+  const text = Buffer.concat(chunks).toString();
+  const { keys } = Object(JSON.parse(text)) as { keys?: unknown };
+  if (!Array.isArray(keys) || !keys.every((key) => Object(key) === key)) throw new Error('not a JSON Web Key Set');
+  return new Response(text);
+}
+
+/** Returns the cause of a failed fetch in a few words. */
+function reasonOf(error: unknown): string {
+  const { cause, name, message } = error as Error;
+  const { code } = Object(cause) as { code?: unknown };
+  if (typeof code === 'string') return code;
+  return name === 'TimeoutError' || name === 'AbortError' ? 'no response in time' : message;
+}

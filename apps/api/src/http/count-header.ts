@@ -1,0 +1,11 @@
+import type { IncomingMessage } from 'node:http';
+
+/** Returns how often a request has a header. Node.js silently uses the first of several. @param name in lower case */
+export function countHeader({ rawHeaders }: IncomingMessage, name: string): number {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const each = rawHeaders[index];
+    if (each?.length === name.length && each.toLowerCase() === name) count++;
+  }
+  return count;
+}

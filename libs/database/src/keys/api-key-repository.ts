@@ -1,0 +1,85 @@
+import { BatchLoader } from '@app/runtime';
+import type { Collection } from 'mongoose';
+import type { Database } from '../database.js';
+import { DURABLE_WRITE } from '../insert-each.js';
+import type { ApiKeyRecord } from '../models.js';
+import { digestOf, newApiKey } from './api-key.js';
+
+/** A stored key, without the key itself. */
+export interface ApiKey {
+  /** The start of its digest, by which operators refer to it. */
+  id: string;
+  /** The seller to whom it belongs. */
+  owner: string;
+  scopes: string[];
+  createdAt: Date;
+  expiresAt: Date;
+  revokedAt: Date | null;
+}
+
+/** What is needed for a new key. */
+export type NewApiKey = Pick<ApiKey, 'owner' | 'scopes' | 'expiresAt'>;
+
+const ID_LENGTH = 12;
+const ID = new RegExp(`^[0-9a-f]{${String(ID_LENGTH)}}$`);
+
+/** Stores API keys as digests. */
+export class ApiKeyRepository {
+  private readonly byDigest = new BatchLoader((digests, deadline) => this.findByDigests(digests, deadline));
+
+  constructor(private readonly database: Database) {}
+
+  /**
+   * Returns the record of a key, whether or not it is still valid.
+   *
+   * @param deadline in ms of `performance.now()`
+   * @throws TimeoutError at the deadline
+   */
+  findByKey(key: string, deadline: number): Promise<ApiKey | undefined> {
+    return this.byDigest.load(digestOf(key), deadline);
+  }
+
+  /** Creates a key and returns it with its record. The key cannot be read again. */
+  async create(wanted: NewApiKey): Promise<{ key: string; record: ApiKey }> {
+    const key = newApiKey();
+    const record = { _id: digestOf(key), ...wanted, createdAt: new Date(), revokedAt: null };
+    await this.collection.insertOne(record, DURABLE_WRITE);
+    return { key, record: toApiKey(record) };
+  }
+
+  /** Returns all keys, the oldest first. */
+  async findAll(): Promise<ApiKey[]> {
+    const found = await this.database.models.apiKeys.find().sort({ createdAt: 1, _id: 1 }).lean();
+    return found.map(toApiKey);
+  }
+
+  /** Returns the keys of an owner that have neither expired nor been revoked. */
+  async findLive(owner: string): Promise<ApiKey[]> {
+    const query = { owner, revokedAt: null, expiresAt: { $gt: new Date() } };
+    return (await this.database.models.apiKeys.find(query).lean()).map(toApiKey);
+  }
+
+  /** Revokes the key with this id. Returns it, or undefined if there is none. A second call changes nothing. */
+  async revoke(id: string): Promise<ApiKey | undefined> {
+    if (!ID.test(id)) return undefined;
+    // The letter g follows all hexadecimal digits.
+    const query = { _id: { $gte: id, $lt: `${id}g` } };
+    await this.collection.updateOne({ ...query, revokedAt: null }, { $set: { revokedAt: new Date() } }, DURABLE_WRITE);
+    const found = await this.collection.findOne(query);
+    return found === null ? undefined : toApiKey(found);
+  }
+
+  private get collection(): Collection<ApiKeyRecord> {
+    return this.database.connection.collection<ApiKeyRecord>(this.database.models.apiKeys.collection.name);
+  }
+
+  private async findByDigests(digests: readonly string[], deadline: number): Promise<Map<string, ApiKey>> {
+    const query = { _id: { $in: [...digests] } };
+    const found = await this.database.readAll(deadline, (limits) => this.collection.find(query, limits));
+    return new Map(found.map((record) => [record._id, toApiKey(record)]));
+  }
+}
+
+function toApiKey({ _id, owner, scopes, createdAt, expiresAt, revokedAt }: ApiKeyRecord): ApiKey {
+  return { id: _id.slice(0, ID_LENGTH), owner, scopes, createdAt, expiresAt, revokedAt };
+}

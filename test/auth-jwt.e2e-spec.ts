@@ -1,0 +1,313 @@
+import type { ErrorBody, Item } from '@app/contracts';
+import { newMongoId, SchemaRepository, type Database } from '@app/database';
+import type { ApiClient, HttpResponse } from './support/api-client.js';
+import { eventually } from './support/eventually.js';
+import { validInput } from './support/items.js';
+import { endProcesses, ServiceProcess } from './support/processes.js';
+import { RawConnection } from './support/raw-connection.js';
+import { freshEnvironment, openDatabase } from './support/service.js';
+import {
+  AUDIENCE,
+  bearer,
+  claims,
+  ISSUER,
+  KeyServer,
+  newSigningKey,
+  signToken,
+  signWithSecret,
+} from './support/token-issuer.js';
+
+const SECRET = 'a secret of at least 256 bits for these tests';
+const past = (seconds: number): number => Math.floor(Date.now() / 1000) - seconds;
+
+describe('JSON Web Tokens', () => {
+  const key = newSigningKey('first', 'RS256');
+  const others = [newSigningKey('of ES256', 'ES256'), newSigningKey('of EdDSA', 'EdDSA')];
+  const published = new KeyServer([key, ...others]);
+  let env: NodeJS.ProcessEnv;
+  let database: Database;
+  let settings: NodeJS.ProcessEnv;
+  let api: ApiClient;
+
+  beforeAll(async () => {
+    env = freshEnvironment({ LOG_LEVEL: 'info' });
+    database = await openDatabase(env);
+    await new SchemaRepository(database).createIndexes();
+    const jwksUrl = await published.listen();
+    settings = { AUTH_JWKS_URL: jwksUrl, AUTH_ISSUER: ISSUER, AUTH_AUDIENCE: AUDIENCE, TRUST_PROXY: 'loopback' };
+    const worker = ServiceProcess.start('worker', env);
+    [api] = await Promise.all([startApi(), worker.waitForStatus('ready')]);
+  });
+  afterEach(() => {
+    published.behaviour = undefined;
+    published.keys = [key, ...others];
+  });
+  afterAll(async () => {
+    await endProcesses();
+    await published.close();
+    await database.connection.dropDatabase();
+    await database.close();
+  });
+
+  async function startApi(more: NodeJS.ProcessEnv = {}): Promise<ApiClient> {
+    const api = ServiceProcess.start('api', { ...env, ...settings, ...more });
+    await api.waitForStatus('ready');
+    return api.client();
+  }
+
+  const create = (api: ApiClient, token: string, headers: Record<string, string> = {}): Promise<HttpResponse<Item>> =>
+    api.call<Item>('create', validInput(), { ...bearer(token), ...headers });
+  /** Returns the response to a read. Reads need no scope, and no worker. */
+  const read = (api: ApiClient, token: string): Promise<HttpResponse<ErrorBody>> =>
+    api.call<ErrorBody>('getAll', {}, bearer(token));
+
+  it.each(['on', 'off'])('make the caller the seller of the items: fast lane %s', async (FAST_LANE) => {
+    const other = await startApi({ FAST_LANE });
+    const { status, body } = await create(other, signToken(key));
+    expect({ status, body }).toMatchObject({ status: 200, body: { sellerId: 'jwt:alice' } });
+    expect((await other.call('getById', { id: body.id })).body).toEqual(body);
+  });
+
+  it.each(['on', 'off'])('are checked before the body is read: fast lane %s', async (FAST_LANE) => {
+    const other = await startApi({ FAST_LANE });
+    const head =
+      'POST /api/orpc/items/create HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\nContent-Length: 9999999\r\n';
+    for (const [more, status, challenge] of [
+      ['', 401, 'Bearer realm="item-listing"'],
+      ['Authorization: Basic YTpi\r\n', 401, 'Bearer realm="item-listing", error="invalid_token"'],
+      ['Authorization: Bearer\r\n', 401, 'Bearer realm="item-listing", error="invalid_token"'],
+      [
+        `Authorization: Bearer ${signToken(key, claims({ scope: 'other' }))}\r\n`,
+        403,
+        'error="insufficient_scope", scope="items:create"',
+      ],
+      [`Authorization: Bearer ${signToken(key)}\r\n`, 415, 'none'],
+      [`Authorization: Bearer ${signToken(key)}\r\nauthorization: Bearer x\r\n`, 400, 'none'],
+    ] as const) {
+      const connection = await RawConnection.open(other.base);
+      const response = await connection.send(`${head}${more}\r\n`).nextResponse<ErrorBody>();
+      expect(response.status).toBe(status);
+      expect(response.headers.get('www-authenticate') ?? 'none').toContain(challenge);
+      connection.destroy();
+    }
+  });
+
+  it('are ignored on other paths, and unknown paths are 404 without one', async () => {
+    expect((await api.request('/health/live', { headers: bearer('x') })).status).toBe(200);
+    expect((await api.post('/api/orpc/items/delete', '{}')).status).toBe(404);
+    expect((await api.request('/api/orpc/items/create', {})).status).toBe(405);
+  });
+
+  it('are not needed for reads by default, but must be valid if sent', async () => {
+    expect((await api.call('getAll', {})).status).toBe(200);
+    expect((await api.call('getById', { id: newMongoId() })).status).toBe(404);
+    expect((await read(api, 'x.y.z')).status).toBe(401);
+  });
+
+  it('are needed for reads if AUTH_READS is required', async () => {
+    const other = await startApi({ AUTH_READS: 'required' });
+    for (const operation of ['getAll', 'getById']) {
+      expect((await other.call(operation, {})).status).toBe(401);
+      expect(
+        (await other.call(operation, { id: newMongoId() }, bearer(signToken(key, claims({ scope: undefined })))))
+          .status,
+      ).not.toBe(401);
+    }
+  });
+
+  it('limit favourites to those of the caller', async () => {
+    const list = async (userId: string, token?: string): Promise<number> =>
+      (await api.call('getAll', { userId }, token === undefined ? {} : bearer(token))).status;
+    expect(await list('alice')).toBe(401);
+    expect(await list('alice', signToken(key))).toBe(200);
+    expect(await list('jwt:alice', signToken(key))).toBe(200);
+    expect(await list('bob', signToken(key))).toBe(403);
+    // A name cannot claim to be another kind of caller.
+    expect(await list('key:alice', signToken(key, claims({ sub: 'key:alice' })))).toBe(403);
+  });
+
+  it('keep the idempotency keys of callers apart', async () => {
+    const sameKey = { 'Idempotency-Key': 'of-both' };
+    const [mine, again] = [await create(api, signToken(key), sameKey), await create(api, signToken(key), sameKey)];
+    const other = await create(api, signToken(key, claims({ sub: 'bob' })), sameKey);
+    expect(again.body).toEqual(mine.body);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect(other.status).toBe(200);
+    expect(other.headers.get('idempotency-replayed')).toBeNull();
+    expect(other.body.id).not.toBe(mine.body.id);
+    expect(other.body.sellerId).toBe('jwt:bob');
+  });
+
+  // https://www.rfc-editor.org/rfc/rfc8725
+  describe('are rejected', () => {
+    const now = past(0);
+    const another = newSigningKey('first', 'RS256');
+    const unsigned = signToken(key, claims(), { alg: 'none' }).split('.');
+    const publicPem = key.publicKey.export({ type: 'spki', format: 'pem' });
+    const embedded = {
+      jwk: { ...another.publicKey.export({ format: 'jwk' }) },
+      jku: 'http://127.0.0.1:1/',
+      x5u: 'http://127.0.0.1:1/',
+    };
+    const cases: Record<string, string> = {
+      'signed by another key of the same id': signToken(another),
+      'signed by the key in their own header': signToken(another, claims(), embedded),
+      'changed after they were signed': signToken(key).replace(
+        /\.[^.]+\./,
+        `.${Buffer.from(JSON.stringify(claims({ sub: 'bob' }))).toString('base64url')}.`,
+      ),
+      'without a signature': `${String(unsigned[0])}.${String(unsigned[1])}.`,
+      'with the algorithm none': unsigned.join('.'),
+      'with another spelling of none': signToken(key, claims(), { alg: 'nOnE' }),
+      'signed with the public key as a secret': signWithSecret(publicPem, claims(), { kid: 'first' }),
+      'with another algorithm than that of the key': signToken(key, claims(), { alg: 'PS256' }),
+      'with an unknown critical header': signToken(key, claims(), { crit: ['other'], other: 1 }),
+      expired: signToken(key, claims({ exp: past(60) })),
+      'without an expiry': signToken(key, claims({ exp: undefined })),
+      'with a text as expiry': signToken(key, claims({ exp: String(now + 600) })),
+      'not valid yet': signToken(key, claims({ nbf: now + 120 })),
+      'of another issuer': signToken(key, claims({ iss: 'https://other.example' })),
+      'without an issuer': signToken(key, claims({ iss: undefined })),
+      'for another audience': signToken(key, claims({ aud: ['other'] })),
+      'without an audience': signToken(key, claims({ aud: undefined })),
+      'of another type': signToken(key, claims(), { typ: 'JWT' }),
+      'without a type': signToken(key, claims(), { typ: undefined }),
+      'without a subject': signToken(key, claims({ sub: undefined })),
+      'with an empty subject': signToken(key, claims({ sub: '' })),
+      'with a number as subject': signToken(key, claims({ sub: 7 })),
+      'with a subject of more than 255 characters': signToken(key, claims({ sub: 'a'.repeat(256) })),
+      'that are not JSON': `${Buffer.from('{').toString('base64url')}.e30.x`,
+      'that are encrypted': 'e30.a.b.c.d',
+    };
+    const rejection = expect.objectContaining({
+      status: 401,
+      challenge: expect.stringContaining('"invalid_token"') as string,
+    }) as object;
+
+    it('unless they follow RFC 8725', async () => {
+      const results: Record<string, object> = {};
+      for (const [index, [name, token]] of Object.entries(cases).entries()) {
+        // Of an address of its own, because failed attempts are limited.
+        const from = { ...bearer(token), 'X-Forwarded-For': `198.51.100.${String(index)}` };
+        const { status, headers } = await api.call('getAll', {}, from);
+        results[name] = { status, challenge: headers.get('www-authenticate') };
+      }
+      expect(results).toEqual(Object.fromEntries(Object.keys(cases).map((name) => [name, rejection])));
+    });
+  });
+
+  it('say why they are rejected', async () => {
+    expect((await read(api, signToken(key, claims({ exp: past(60) })))).body.message).toBe('The token has expired');
+    expect((await read(api, signToken(key, claims({ aud: 'x' })))).body.message).toMatch(/its aud is not accepted/);
+  });
+
+  it('may be of a clock that differs by some seconds', async () => {
+    expect((await read(api, signToken(key, claims({ exp: past(10) })))).status).toBe(200);
+    expect((await read(api, signToken(key, claims({ nbf: past(-10) })))).status).toBe(200);
+  });
+
+  it('may be signed with RSA, ECDSA or EdDSA', async () => {
+    for (const each of published.keys) expect((await read(api, signToken(each))).status).toBe(200);
+  });
+
+  it('may name their scopes in scp, and have several', async () => {
+    for (const scopes of [{ scp: ['a', 'items:create'], scope: undefined }, { scope: 'a items:create b' }])
+      expect((await create(api, signToken(key, claims(scopes)))).status).toBe(200);
+    expect((await create(api, signToken(key, claims({ scope: 'items:created' })))).status).toBe(403);
+  });
+
+  it('may be signed with a shared secret, of another type and for another scope', async () => {
+    const more = { AUTH_JWT_SECRET: SECRET, AUTH_TOKEN_TYPE: 'JWT', AUTH_CREATE_SCOPE: 'sell', AUTH_JWKS_URL: '' };
+    const other = await startApi(more);
+    const token = signWithSecret(SECRET, claims({ scope: 'sell' }), { typ: 'JWT' });
+    expect((await create(other, token)).body.sellerId).toBe('jwt:alice');
+    expect((await read(other, signWithSecret(`${SECRET}r`, claims(), { typ: 'JWT' }))).status).toBe(401);
+    expect((await read(other, signToken(key, claims(), { typ: 'JWT' }))).status).toBe(401);
+  });
+
+  it('of a rotated key are accepted after one more fetch, which happens at most every 30 s', async () => {
+    const next = newSigningKey('next');
+    const rotated = await startApi();
+    expect((await read(rotated, signToken(key))).status).toBe(200);
+    const before = published.requests;
+    published.keys = [key, next];
+    // The cooldown began when the keys were fetched.
+    for (let unknown = 0; unknown < 30; unknown++)
+      expect((await read(rotated, signToken(key, claims(), { kid: `x${String(unknown)}` }))).status).toBe(401);
+    expect(published.requests).toBe(before);
+    await eventually(async () => {
+      expect((await read(rotated, signToken(next))).status).toBe(200);
+    }, 45_000);
+    expect(published.requests).toBe(before + 1);
+  }, 90_000);
+
+  it('of known keys are accepted while the keys cannot be fetched', async () => {
+    expect((await read(api, signToken(key))).status).toBe(200);
+    published.behaviour = (request) => request.socket.destroy();
+    expect((await read(api, signToken(key, claims({ sub: 'bob' })))).status).toBe(200);
+  });
+
+  it('are 503 within 2 s while the keys cannot be fetched, and are accepted afterwards', async () => {
+    const behaviours: Record<string, NonNullable<KeyServer['behaviour']>> = {
+      slow: () => undefined,
+      closed: (request) => request.socket.destroy(),
+      huge: (_request, response) => response.end(`{"keys":[],"more":"${'x'.repeat(2_000_000)}"}`),
+      endless: (_request, response) => {
+        const more = setInterval(() => response.write(' '.repeat(10_000)), 1);
+        response.on('close', () => {
+          clearInterval(more);
+        });
+      },
+      redirect: (_request, response) => response.writeHead(302, { Location: '/elsewhere' }).end(),
+      html: (_request, response) => response.end('<html>'),
+      null: (_request, response) => response.end('null'),
+      numbers: (_request, response) => response.end('{"keys":[1]}'),
+      error: (_request, response) => response.writeHead(500).end(published.keySet),
+    };
+    const other = await startApi();
+    for (const [name, behaviour] of Object.entries(behaviours)) {
+      published.behaviour = behaviour;
+      const before = published.requests;
+      // After a failure, the next fetch waits for a second.
+      await eventually(async () => {
+        const startedAt = performance.now();
+        const { status, headers } = await read(other, signToken(key));
+        expect({ name, status, retryAfter: headers.get('retry-after') }).toEqual({
+          name,
+          status: 503,
+          retryAfter: '1',
+        });
+        expect(performance.now() - startedAt).toBeLessThan(10_000);
+        expect(published.requests).toBeGreaterThan(before);
+      });
+    }
+    expect((await other.call('getAll', {})).status).toBe(200);
+    published.behaviour = undefined;
+    await eventually(async () => {
+      expect((await read(other, signToken(key))).status).toBe(200);
+    });
+  });
+
+  it('that are invalid are limited for each address, without keeping valid callers out', async () => {
+    const from = (ip: string, token: string): Promise<HttpResponse<ErrorBody>> =>
+      api.call('getAll', {}, { ...bearer(token), 'X-Forwarded-For': ip });
+    expect((await from('198.51.100.7', signToken(key))).status).toBe(200);
+    const valid = signToken(key, claims({ sub: 'carol' }));
+    expect((await from('2001:db8:1:2::3', valid)).status).toBe(200);
+    for (let failed = 0; failed < 20; failed++)
+      expect((await from(`2001:db8:1:2::${String(failed)}`, 'x.y.z')).status).toBe(401);
+    const refused = await from('2001:db8:1:2:ffff::', 'x.y.z');
+    expect({ status: refused.status, code: refused.body.code }).toEqual({ status: 429, code: 'TOO_MANY_REQUESTS' });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await from('2001:db8:1:2::3', valid)).status).toBe(200);
+    expect((await from('2001:db8:1:3::3', 'x.y.z')).status).toBe(401);
+  });
+
+  it('of a megabyte are refused without being read', async () => {
+    const connection = await RawConnection.open(api.base);
+    connection.send('POST /api/orpc/items/getAll HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ');
+    connection.send('a'.repeat(1_000_000));
+    expect((await connection.nextResponse()).status).toBe(431);
+    connection.destroy();
+  });
+});
