@@ -1,9 +1,9 @@
-// Runs the project's benchmarks from a bare checkout: `npm run bench -- create|read|scale|http|soak|telemetry|workers [options]`. Progress
-// goes to stderr, the results go to stdout. The exit code is 1 if a "must" is missed.
+// Runs the project's benchmarks from a bare checkout: `npm run bench -- NAME [options]`, with a NAME of BENCHMARKS below.
+// Progress goes to stderr, the results go to stdout. The exit code is 1 if a "must" is missed.
 //
 //   --quick       fewer and shorter rounds, and fewer items: a few minutes instead of up to half an hour, but noisier
 //   --only NAME   create: one group of figures. read: part of the name of a figure. May be repeated
-//   --rounds N    create, read, telemetry and workers: interleaved rounds of steady loads, instead of 9, 5, 9 and 5
+//   --rounds N    create, read, telemetry, workers and sizing: interleaved rounds, instead of 9, 5, 9, 5 and 5
 //   --against DIR create and read: compares with another checkout of the service, built before, in the same rounds
 //   --keyed       create: sends an Idempotency-Key with every create
 //   --data DIR    read and scale: keeps MongoDB's data in this folder. The next run reuses what this one has loaded;
@@ -37,6 +37,7 @@ const BENCHMARKS = {
   soak: ['quick', 'write'],
   telemetry: ['quick', 'rounds', 'write'],
   workers: ['quick', 'rounds', 'write'],
+  sizing: ['quick', 'rounds', 'write'],
 };
 
 await launch(

@@ -1,9 +1,7 @@
-import { runCli, serviceArguments } from '../tools/start/services.mjs';
-import { anyFreePort } from '../tools/processes/ports.mjs';
-import { CpuLimit } from './cpu-limit.mjs';
 import { CREATES_PER_SECOND, measureGroup, median, READS_PER_SECOND } from './figures.mjs';
+import { Pool, startApi } from './limited-processes.mjs';
+import { barPlot } from './plots.mjs';
 import { table } from './report.mjs';
-import { call, hasUnindexed, startChild, startSubject } from './subjects.mjs';
 
 export const FULL = { rounds: 5, warmUpMs: 3000, ms: 8000, initialWarmUpMs: 8000 };
 export const QUICK = { rounds: 1, warmUpMs: 2000, ms: 4000, initialWarmUpMs: 3000 };
@@ -30,12 +28,15 @@ export async function measure(bench) {
     ['getById/s', 'APIs', READS_PER_SECOND, { reads: { ...reads, warmUpMs, ms } }],
   ];
   const rows = [];
-  const lines = [];
+  const series = [];
   for (const [title, kind, figure, load] of groups) {
     const pool = new Pool(bench.launcher, kind === 'workers' ? 'worker' : 'api', env);
     const { rows: ofKind, results } = await measureGroup(bench, { service }, `${title} with ${kind}`, {
       variants: Object.fromEntries(COUNTS.map((count) => [count, { subject: 'service', ...load }])),
-      before: (count, subject) => pool.start(Number(count), subject),
+      before: async (count, subject) => {
+        await pool.start(Number(count), subject);
+        pool.limit(CORES);
+      },
       after: () => pool.stop(),
       figures: COUNTS.slice(1).map((count) => ({
         ...figure,
@@ -47,61 +48,12 @@ export async function measure(bench) {
       })),
     });
     rows.push(...ofKind);
-    lines.push([`${title} with ${kind}`, ...COUNTS.map((count) => median(results[count].map(figure.of)).toFixed(0))]);
+    const values = COUNTS.map((count) => median(results[count].map(figure.of)));
+    series.push({ name: `${title} with ${kind}`, values });
   }
   const notes = [`${rounds} interleaved rounds of ${ms / 1000} s. MongoDB, Redis and the other process have no limit.`];
-  return { notes, rows, tables: [table(['', ...COUNTS], lines)] };
-}
-
-/** Starts an API without a limit and without workers, on a database with the demo catalogue. */
-async function startApi({ launcher, databases }, env) {
-  for (const command of ['setup', 'demo']) await runCli(launcher, command, env);
-  const db = databases.db('service');
-  const service = await startSubject(launcher, 'service', env, { processes: ['api'] });
-  const [{ id }] = await call(service.port, 'getAll', { pageSize: 1 });
-  const countItems = () => db.collection('items').countDocuments();
-  return { ...service, itemId: id, countItems, hasUnindexed: () => hasUnindexed(db) };
-}
-
-/** Processes of one kind, each with a limit of its own. */
-class Pool {
-  #launcher;
-  #kind;
-  #env;
-  #members = [];
-
-  constructor(launcher, kind, env) {
-    this.#launcher = launcher;
-    this.#kind = kind;
-    this.#env = env;
-  }
-
-  /** Starts this many, and limits them once they are ready. */
-  async start(count, subject) {
-    this.#members = await Promise.all(Array.from({ length: count }, (_, index) => this.#startMember(index)));
-    const pids = this.#members.map(({ child }, index) => [`${this.#kind} ${index + 1}`, child.pid]);
-    // The load goes to all APIs.
-    if (this.#kind === 'api') subject.port = this.#members.map(({ port }) => port);
-    else subject.pids = { api: subject.pids.api, ...Object.fromEntries(pids) };
-  }
-
-  async stop() {
-    await Promise.all(
-      this.#members.map(async ({ child, limit }) => {
-        process.kill(child.pid, 'SIGTERM');
-        await child.exited;
-        limit.remove();
-      }),
-    );
-  }
-
-  async #startMember(index) {
-    const port = await anyFreePort();
-    const env = { ...this.#env, PORT: String(port), WORKER_PORT: String(port) };
-    const name = `${this.#kind} ${index + 1}`;
-    const child = await startChild(this.#launcher, name, serviceArguments(this.#kind), port, env);
-    const limit = new CpuLimit(`item-listing-bench-${process.pid}-${index}`, CORES);
-    limit.add(child.pid);
-    return { child, port, limit };
-  }
+  const lines = series.map(({ name, values }) => [name, ...values.map((value) => value.toFixed(0))]);
+  const plot = { title: `Rate by the number of processes of ${CORES} cores`, groups: COUNTS, series };
+  const workers = barPlot({ ...plot, format: CREATES_PER_SECOND.format });
+  return { notes, rows, tables: [table(['', ...COUNTS], lines)], plots: { workers } };
 }

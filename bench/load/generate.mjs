@@ -12,9 +12,9 @@ import { Tally } from './tally.mjs';
 /**
  * Creates or reads, or neither, and steady reads alongside them.
  * @typedef {object} Load
- * @property {Loop & {keyed?: boolean, waitS?: number, isUnknown?: boolean, expected?: string}} [creates] whether each has
- *   an Idempotency-Key, the wait that it requests in seconds, whether its brand and condition do not exist, and a status
- *   other than 200 that needs no remark
+ * @property {Loop & {keyed?: boolean, waitS?: number, isAsync?: boolean, isUnknown?: boolean, expected?: string}} [creates]
+ *   whether each has an Idempotency-Key, the wait that it requests in seconds, whether it requests none, whether its brand
+ *   and condition do not exist, and a status other than 200 that needs no remark
  * @property {Loop & {operation: string, inputs: object[]}} [reads] their inputs are drawn at random
  * @property {{id: string, rate: number, ms?: number}} [steadyReads] getById of one item at a steady rate, while the
  *   others last or for `ms`

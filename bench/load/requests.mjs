@@ -23,9 +23,10 @@ export const REFERENCES = { brands: 50, conditions: 5 };
  * Returns a function that makes create requests of about 900 bytes, no two with the same name. An item has some 60 search
  * terms, about as many as a generated listing.
  */
-export function createRequests(port, { keyed, waitS, isUnknown }) {
+export function createRequests(port, { keyed, waitS, isAsync, isUnknown }) {
   const bodies = Array.from({ length: TEXTS }, (_, index) => bodyAfterName(index, isUnknown));
-  const prefer = waitS === undefined ? '' : `Prefer: wait=${waitS}\r\n`;
+  const preference = isAsync ? 'respond-async' : waitS && `wait=${waitS}`;
+  const prefer = preference === undefined ? '' : `Prefer: ${preference}\r\n`;
   let count = 0;
   return () => {
     count += 1;
