@@ -70,11 +70,17 @@ export class ApiModule implements OnApplicationShutdown {
       {
         provide: CreateQueue,
         useFactory: () =>
-          new CreateQueue(connectRedis(config.redisUrl, 'producer', report), config.queuePrefix, config.backlog),
+          new CreateQueue(
+            connectRedis(config.redisUrl, 'producer', report),
+            config.queuePrefix,
+            config.backlog,
+            report,
+          ),
       },
       {
         provide: ReplySubscriber,
-        useFactory: () => new ReplySubscriber(connectRedis(config.redisUrl, 'subscriber', report), config.queuePrefix),
+        useFactory: () =>
+          new ReplySubscriber(connectRedis(config.redisUrl, 'subscriber', report), config.queuePrefix, report),
       },
       provide(CreateMetrics, Registry),
       provide(CreateItemProducer, CreateQueue, ReplySubscriber, ItemRepository, CreateMetrics),

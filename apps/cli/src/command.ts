@@ -22,9 +22,14 @@ export function runCommand(usage: string, run: (print: Print) => Promise<void> |
   start().catch((error: unknown) => {
     const isExpected = error instanceof ConfigError || error instanceof CommandError;
     const isUsage = error instanceof TypeError && 'code' in error;
-    console.error(isExpected ? error.message : isUsage ? `${error.message}\n${usage}` : error);
+    console.error(isExpected ? error.message : isUsage ? `${error.message}\n${usage}` : withoutData(error));
     process.exitCode = 2;
   });
+}
+
+/** Leaves out the fields of an error, which may be a password or the texts of items: those of Redis have its command. */
+function withoutData(error: unknown): unknown {
+  return error instanceof Error ? error.stack : error;
 }
 
 /**

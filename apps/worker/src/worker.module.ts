@@ -65,7 +65,7 @@ export class WorkerModule {
       provide(SearchIndexer, SearchBackfill),
       {
         provide: ReplyPublisher,
-        useFactory: () => new ReplyPublisher(connectRedis(config.redisUrl, 'producer', report)),
+        useFactory: () => new ReplyPublisher(connectRedis(config.redisUrl, 'producer', report), report),
       },
       { provide: LOGGER, useValue: logger },
       { provide: WORKER_CONFIG, useValue: config },

@@ -2,12 +2,12 @@ import { TimeoutError } from '@app/runtime';
 import mongoose, { mongo, MongooseError } from 'mongoose';
 
 /**
- * Server errors that say nothing about the operation itself: no primary, a shutdown, an interruption, or a write
- * concern that was not satisfied in time.
- * Source: MongoDB's error_codes.yml, categories RetriableError and InterruptionError.
+ * Server errors that say nothing about the operation itself: no primary, a shutdown, an interruption, a write concern
+ * that was not satisfied in time, or a password that was changed.
+ * Source: MongoDB's error_codes.yml, categories RetriableError and InterruptionError, and AuthenticationFailed.
  */
 const UNAVAILABLE_CODES = new Set([
-  6, 7, 50, 63, 64, 79, 89, 91, 100, 134, 150, 189, 202, 234, 262, 317, 358, 384, 9001, 10058, 10107, 11600, 11602,
+  6, 7, 18, 50, 63, 64, 79, 89, 91, 100, 134, 150, 189, 202, 234, 262, 317, 358, 384, 9001, 10058, 10107, 11600, 11602,
   13388, 13435, 13436, 50915,
 ]);
 
@@ -42,6 +42,17 @@ export function isReplicaSetMissing(error: unknown): boolean {
   const servers = [...(reason?.servers.values() ?? [])];
   // A single member may have been replaced. The set is there as long as another member may have it.
   return servers.length > 0 && servers.every(({ type }) => type === mongo.ServerType.RSGhost);
+}
+
+/**
+ * Returns in one line why MongoDB does not do what it was asked to. The line has no credentials. Do not use it for
+ * errors about the data of an operation, whose messages quote the data.
+ */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown error';
+  // After this, MongoDB quotes the whole command.
+  const [reason = ''] = error.message.split(/\n| to execute command /);
+  return reason === '' ? error.name : reason;
 }
 
 /** Returns whether another attempt to read may succeed: the connection broke, or the server is no longer primary. */

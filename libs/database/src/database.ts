@@ -10,7 +10,7 @@ import {
   withTimeout,
 } from '@app/runtime';
 import mongoose, { mongo, type Connection, type ConnectOptions } from 'mongoose';
-import { isReplicaSetMissing } from './database-errors.js';
+import { isNotAllowed, isReplicaSetMissing, reasonOf } from './database-errors.js';
 import { findItems, type ItemQuery } from './find-items.js';
 import { createModels, type Models } from './models.js';
 import { limitsUntil, type QueryLimits } from './query-limits.js';
@@ -66,21 +66,22 @@ export class Database {
   }
 
   /**
-   * Keeps trying to connect until MongoDB responds or the database is closed. Calls `report` with a line every few
-   * seconds. Each attempt uses a new client, because one whose first connect failed stays unusable.
+   * Keeps trying to connect until MongoDB responds and the user has a role, or the database is closed. Calls `report` with a
+   * line every few seconds. Each attempt uses a new client, because one whose first connect failed stays unusable.
    */
   async connect(report: (line: string) => void): Promise<void> {
     const reportRarely = throttle(report);
     while (!this.closing.signal.aborted) {
       try {
         await this.connection.openUri(this.options.uri, this.connectOptions());
+        await this.checkRole();
         this.connected = true;
         return;
       } catch (error) {
         reportRarely(
           isReplicaSetMissing(error)
             ? 'MongoDB has no replica set yet, trying again: `npm run setup -- --init-replica-set SET/HOST:PORT` initiates it'
-            : `MongoDB is away, trying again: ${error instanceof Error ? error.name : 'unknown error'}`,
+            : `MongoDB is away, trying again: ${reasonOf(error)}`,
         );
         await delay(RETRY_MS, undefined, { signal: this.closing.signal }).catch(() => undefined);
       }
@@ -142,6 +143,15 @@ export class Database {
   async close(): Promise<void> {
     this.closing.abort();
     await settledWithin(CLOSE_WITHIN_MS, this.connection.close());
+  }
+
+  /** Throws if the user has no role. MongoDB lets it connect, and even run `ping`. */
+  private async checkRole(): Promise<void> {
+    try {
+      await this.models.items.collection.findOne({}, { projection: { _id: 1 } });
+    } catch (error) {
+      if (isNotAllowed(error)) throw error;
+    }
   }
 
   private connectOptions(): ConnectOptions {

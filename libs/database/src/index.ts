@@ -2,7 +2,7 @@ export * from './catalogue-repository.js';
 export * from './conformity-repository.js';
 export * from './counter-repository.js';
 export { checkMongodbUri, Database, type DatabaseOptions } from './database.js';
-export { isDatabaseUnavailable, isNotAllowed } from './database-errors.js';
+export { isDatabaseUnavailable, isNotAllowed, reasonOf } from './database-errors.js';
 export * from './first-users.js';
 export type { InsertFailure } from './insert-each.js';
 export * from './import-repository.js';

@@ -1,5 +1,5 @@
 import { DrainRate } from './drain-rate.js';
-import type { RedisConnection } from './redis.js';
+import { reportRefusal, type RedisConnection, type Report } from './redis.js';
 
 export interface BacklogLimits {
   /** Jobs that wait for a worker or for their next attempt. */
@@ -64,6 +64,7 @@ export class Backlog {
     private readonly redis: RedisConnection,
     private readonly toKey: (name: string) => string,
     private readonly limits: BacklogLimits,
+    private readonly report: Report,
   ) {}
 
   /**
@@ -119,7 +120,8 @@ export class Backlog {
     const at = performance.now();
     const names = ['wait', 'prioritized', 'delayed', 'failed', 'metrics:completed', 'metrics:failed', 'active'];
     const keys = names.map((name) => this.toKey(name));
-    const reply = await this.redis.eval(SAMPLE_SCRIPT, keys.length, ...keys, this.toKey(''), SAMPLED_JOBS);
+    const sampling = this.redis.eval(SAMPLE_SCRIPT, keys.length, ...keys, this.toKey(''), SAMPLED_JOBS);
+    const reply = await reportRefusal(sampling, this.report);
     const [counts, info] = reply as [number[], string];
     const [waits = 0, prioritized = 0, delayed = 0, failed = 0, finished = 0, bytes = 0, active = 0, since = 0] =
       counts;

@@ -4,7 +4,7 @@ import { ReplyError } from 'ioredis';
 import { Backlog, type BacklogLimits } from './backlog.js';
 import { traceSend } from './job-spans.js';
 import { CREATE_JOB_OPTIONS, CREATE_QUEUE, keyPrefix } from './queue-settings.js';
-import type { RedisConnection } from './redis.js';
+import { reportRefusal, type RedisConnection, type Report } from './redis.js';
 
 /** The outcome of adding a job. After `refused` it is certainly not queued; after `unknown` it may be. */
 export type EnqueueResult = 'queued' | 'refused' | 'unknown';
@@ -30,6 +30,7 @@ export class CreateQueue {
     private readonly redis: RedisConnection,
     queuePrefix: string,
     limits: BacklogLimits,
+    private readonly report: Report = () => undefined,
   ) {
     this.queue = new Queue(CREATE_QUEUE, {
       connection: redis,
@@ -40,7 +41,7 @@ export class CreateQueue {
       skipVersionCheck: true,
     });
     this.queue.on('error', () => undefined);
-    this.backlog = new Backlog(redis, (name) => this.queue.toKey(name), limits);
+    this.backlog = new Backlog(redis, (name) => this.queue.toKey(name), limits, report);
   }
 
   /** Resolves once the connection can send commands. */
@@ -54,7 +55,7 @@ export class CreateQueue {
     if (this.redis.status !== 'ready') return 'refused';
     return traceSend(CREATE_QUEUE, (traceparent) => {
       const data = traceparent === undefined ? dataOf(job) : { ...dataOf(job), traceparent };
-      return toEnqueueResult(this.queue.add('create', data, { ...CREATE_JOB_OPTIONS, jobId: job.id }));
+      return this.toEnqueueResult(this.queue.add('create', data, { ...CREATE_JOB_OPTIONS, jobId: job.id }));
     });
   }
 
@@ -72,7 +73,7 @@ export class CreateQueue {
     const job = await this.queue.getJob(id).catch(() => undefined);
     // The job has completed in the meantime, or Redis is unavailable.
     if (job === undefined) return 'unknown';
-    const enqueued = await toEnqueueResult(job.retry('failed', { resetAttemptsMade: true }));
+    const enqueued = await this.toEnqueueResult(job.retry('failed', { resetAttemptsMade: true }));
     if (enqueued === 'queued') return enqueued;
     const isFailed = await job.isFailed().catch(() => true);
     return isFailed ? enqueued : 'queued';
@@ -96,19 +97,19 @@ export class CreateQueue {
     await this.queue.close();
     this.redis.disconnect();
   }
+
+  private async toEnqueueResult(adding: Promise<unknown>): Promise<EnqueueResult> {
+    try {
+      await reportRefusal(adding, this.report);
+      return 'queued';
+    } catch (error) {
+      return wasNeverRun(error) ? 'refused' : 'unknown';
+    }
+  }
 }
 
 function dataOf(job: NewJob): CreateJob {
   return { version: CREATE_JOB_VERSION, ...job };
-}
-
-async function toEnqueueResult(adding: Promise<unknown>): Promise<EnqueueResult> {
-  try {
-    await adding;
-    return 'queued';
-  } catch (error) {
-    return wasNeverRun(error) ? 'refused' : 'unknown';
-  }
 }
 
 function hashIn(text: string, id: string): string | undefined {

@@ -32,10 +32,12 @@ const MAX_BATCH_BYTES = 8 * 1024 * 1024;
 const TAKE_AT_ONCE = 64;
 
 /**
- * Error replies with which Redis refuses commands temporarily. BullMQ would retry them in a busy loop. Before version
- * 7, Redis wraps the error reply of a command in a script: `ERR Error running script (…): … -OOM …`.
+ * Error replies with which Redis refuses commands until it recovers, or until the user's permissions are corrected.
+ * BullMQ would retry them in a busy loop. Before version 7, Redis wraps the error reply of a command in a script:
+ * `ERR Error running script (…): … -OOM …`. Version 7 has other words for a missing permission in a script.
  */
-const REFUSED_BY_REDIS = /(?:^| -)(OOM|LOADING|READONLY|NOREPLICAS|MISCONF|MASTERDOWN|CLUSTERDOWN|BUSY)\b/;
+const REFUSED_BY_REDIS =
+  /(?:^| -)(OOM|LOADING|READONLY|NOREPLICAS|MISCONF|MASTERDOWN|CLUSTERDOWN|BUSY|NOPERM)\b|user executing the script can't|ACL failure/;
 const PAUSE_MS = 300;
 const POLL_EVERY_MS = 50;
 /** Time limit for each step of closing, because Redis may be unavailable. */
@@ -217,6 +219,6 @@ export class JobWorker {
     const isConnectionError = 'syscall' in (error as Error) || message === 'Connection is closed.';
     if (this.isStopping || isConnectionError) return;
     if (REFUSED_BY_REDIS.test(message)) this.pauseUntil('Redis refuses commands', () => delay(PAUSE_MS, true));
-    else this.reportError(message);
+    this.reportError(message);
   };
 }

@@ -26,9 +26,17 @@ describe('parseRedisUrl', () => {
         { host: 'a', port: 26379 },
         { host: 'b', port: 7000 },
       ],
+      sentinelCredentials: {},
       master: 'main',
       db: 3,
     });
+  });
+
+  it.each([
+    ['sentinelPassword=a+b%2B', { password: 'a+b+' }],
+    ['sentinelUsername=us%40er&sentinelPassword=secret', { username: 'us@er', password: 'secret' }],
+  ])('accepts credentials of the Sentinels: %s', (query, sentinelCredentials) => {
+    expect(parseRedisUrl(`rediss+sentinel://a/main?${query}`)).toMatchObject({ credentials: {}, sentinelCredentials });
   });
 
   it('accepts nodes of a Cluster', () => {
@@ -61,7 +69,12 @@ describe('parseRedisUrl', () => {
     'redis+sentinel://secret',
     'redis+sentinel://secret/',
     'redis+sentinel://secret/main/db',
+    'redis+sentinel://secret/main?',
+    'redis+sentinel://secret/main?password=secret',
+    'redis+sentinel://secret/main?sentinelPassword=%zzsecret',
+    'redis+sentinel://secret/main?sentinelPassword=secret#',
     'redis+cluster://secret/1',
+    'redis+cluster://secret?sentinelPassword=secret',
     'redis+proxy://secret',
     'http://secret',
   ])('rejects %s with the expected form, and does not show the URL', (url) => {

@@ -1,11 +1,14 @@
 import { settledWithin } from '@app/runtime';
-import { Cluster, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
+import { Cluster, Redis, ReplyError, type ClusterOptions, type RedisOptions } from 'ioredis';
 import { parseRedisUrl } from './redis-url.js';
 
 export type RedisConnection = Redis | Cluster;
 
 /** The purpose of a connection, which determines how it fails. */
 export type RedisRole = 'producer' | 'subscriber' | 'worker';
+
+/** Writes a line to a log. */
+export type Report = (line: string) => void;
 
 /** Reconnects to a restarted Redis within half a second. ioredis itself would wait for up to two seconds. */
 const retryStrategy = (attempt: number): number => Math.min(50 * attempt, 500);
@@ -38,7 +41,7 @@ const ROLES: Record<RedisRole, RedisOptions> = {
  *
  * @throws ConfigError if the URL is not valid
  */
-export function connectRedis(url: string, role: RedisRole, report: (line: string) => void): RedisConnection {
+export function connectRedis(url: string, role: RedisRole, report: Report): RedisConnection {
   const redis = open(url, { disconnectTimeout: 500, keepAlive: 10_000, ...ROLES[role], retryStrategy });
   // A Cluster that loses only some of its nodes emits only `node error`.
   for (const event of ['error', 'node error'] as const) {
@@ -80,12 +83,16 @@ function open(url: string, options: RedisOptions): RedisConnection {
     });
   }
   if (address.kind === 'sentinel') {
-    const { sentinels, master, db } = address;
+    const { sentinels, sentinelCredentials, master, db } = address;
     // A former primary that has become a replica replies READONLY. Reconnect, to find the new primary.
     const reconnectOnError = (error: Error): boolean => READONLY.test(error.message);
     return new Redis({
       ...secured,
       sentinels,
+      sentinelUsername: sentinelCredentials.username,
+      sentinelPassword: sentinelCredentials.password,
+      // Without both, ioredis would send the passwords in plain text.
+      ...(address.tls ? { sentinelTLS: {}, enableTLSForSentinelMode: true } : {}),
       name: master,
       db,
       sentinelRetryStrategy: retryStrategy,
@@ -104,6 +111,17 @@ const FAIL_FAST: ClusterOptions = {
   slotsRefreshInterval: 1000,
 };
 
+/** Waits for a reply. Reports an error reply, such as that the user may not run the command, and throws it. */
+export async function reportRefusal<Reply>(replying: Promise<Reply>, report: Report): Promise<Reply> {
+  try {
+    return await replying;
+  } catch (error) {
+    // Other errors are those of the connection, which reports them itself.
+    if (error instanceof Error && error instanceof ReplyError) report(`Redis refuses a command: ${error.message}`);
+    throw error;
+  }
+}
+
 /** The error reply to a command, or to a command in a script, which Redis wraps before version 7. */
 const READONLY = /(?:^| -)READONLY\b/;
 
@@ -114,5 +132,8 @@ function reasonOf(error: Error): string {
   // A refused connection to a host name with several addresses has a code but no message.
   if (error.message === '' && 'code' in error) return String(error.code);
   const [isNoPrimary, lastError] = NO_PRIMARY.exec(error.message) ?? [];
-  return isNoPrimary === undefined ? error.message : (lastError ?? 'the Sentinels name no primary that responds');
+  const reason =
+    isNoPrimary === undefined ? error.message : (lastError ?? 'the Sentinels name no primary that responds');
+  // OpenSSL ends its lines.
+  return reason.trimEnd();
 }

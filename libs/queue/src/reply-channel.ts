@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { CreateReply } from '@app/contracts';
 import { splitByBytes } from '@app/runtime';
 import { keyPrefix } from './queue-settings.js';
-import type { RedisConnection } from './redis.js';
+import { reportRefusal, type RedisConnection, type Report } from './redis.js';
 
 const SUBSCRIBE_AGAIN_MS = 1000;
 /**
@@ -21,6 +21,7 @@ export class ReplySubscriber {
   constructor(
     private readonly redis: RedisConnection,
     queuePrefix: string,
+    private readonly report: Report = () => undefined,
   ) {
     this.channel = `${keyPrefix(queuePrefix)}:reply:${randomUUID()}`;
   }
@@ -33,7 +34,8 @@ export class ReplySubscriber {
     const subscribe = (): void => {
       if (this.redis.status !== 'ready') return;
       // Redis may refuse, for example because of an ACL. After a lost connection, `ready` subscribes again anyway.
-      this.redis.subscribe(this.channel).catch(() => setTimeout(subscribe, SUBSCRIBE_AGAIN_MS).unref());
+      const subscribing = reportRefusal(this.redis.subscribe(this.channel), this.report);
+      subscribing.catch(() => setTimeout(subscribe, SUBSCRIBE_AGAIN_MS).unref());
     };
     this.redis.on('ready', subscribe);
     subscribe();
@@ -56,13 +58,17 @@ function parse(message: string): CreateReply[] {
 
 /** The worker side of the reply channels. */
 export class ReplyPublisher {
-  constructor(private readonly redis: RedisConnection) {}
+  constructor(
+    private readonly redis: RedisConnection,
+    private readonly report: Report = () => undefined,
+  ) {}
 
   /** Sends replies to the waiting instance in messages of limited size. A lost message is not an error. */
   async publish(channel: string, replies: readonly CreateReply[]): Promise<void> {
     const texts = replies.map((reply) => JSON.stringify(reply));
     const parts = splitByBytes(texts, (text) => Buffer.byteLength(text), MAX_MESSAGE_BYTES);
-    await Promise.allSettled(parts.map((part) => this.redis.publish(channel, `[${part.join(',')}]`)));
+    const publish = (part: string[]): Promise<unknown> => this.redis.publish(channel, `[${part.join(',')}]`);
+    await Promise.allSettled(parts.map((part) => reportRefusal(publish(part), this.report)));
   }
 
   close(): void {

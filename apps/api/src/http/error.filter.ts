@@ -1,6 +1,6 @@
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import { ERRORS, type ErrorCode } from '@app/contracts';
-import { isDatabaseUnavailable } from '@app/database';
+import { isDatabaseUnavailable, reasonOf } from '@app/database';
 import { TimeoutError, type Logger } from '@app/runtime';
 import { sendError, type ApiRequest, type ApiResponse } from './api-message.js';
 import type { CallerAddress } from './caller-address.js';
@@ -35,7 +35,7 @@ export class ErrorFilter implements ExceptionFilter {
     const { requestId } = request;
     const ip = this.callerAddress(request);
     if (isDatabaseUnavailable(error)) {
-      this.logger.warn({ requestId, ip, error: (error as Error).name }, 'MongoDB is away');
+      this.logger.warn({ requestId, ip, error: (error as Error).name, reason: reasonOf(error) }, 'MongoDB is away');
       return AWAY;
     }
     this.logger.error({ requestId, ip, err: error }, 'unexpected error');
