@@ -197,7 +197,8 @@ export async function startRedisCluster(): Promise<{ url: string; nodes: [Databa
   return { url: `redis+cluster://${nodes.map(({ port }) => `127.0.0.1:${String(port)}`).join(',')}`, nodes };
 }
 
-function binary(variable: string): string {
+/** Returns the path of a database server that `npm test` has found. */
+export function binary(variable: string): string {
   const path = process.env[variable];
   if (path === undefined) throw new Error(`${variable} is missing: run the tests with npm test, which sets it`);
   return path;

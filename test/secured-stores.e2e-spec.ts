@@ -1,0 +1,200 @@
+import type { Item } from '@app/contracts';
+import { runToExit, type CommandExit } from './support/command.js';
+import { removeDatabaseServers } from './support/database-servers.js';
+import { eventually } from './support/eventually.js';
+import { uniqueWord, validInput } from './support/items.js';
+import { endProcesses, ServiceProcess } from './support/processes.js';
+import { findProgram } from './support/programs.js';
+import { SecuredStores } from './support/secured-stores.js';
+
+const describeWithOpenssl = findProgram('openssl') ? describe : describe.skip;
+const LOCAL = { HOST: '127.0.0.1', PORT: '0', ADMIN_PORT: '0', WORKER_PORT: '0' };
+const NAMES = 'DNS:localhost, IP:127.0.0.1';
+
+describeWithOpenssl('stores with TLS and passwords (skipped unless openssl is on PATH)', () => {
+  let stores: SecuredStores;
+  let setup: CommandExit;
+  let api: ServiceProcess;
+  let worker: ServiceProcess;
+
+  beforeAll(async () => {
+    stores = await SecuredStores.start();
+    setup = await runToExit('setup', stores.setupEnv, []);
+  }, 120_000);
+  afterEach(endProcesses);
+  afterAll(async () => {
+    await removeDatabaseServers();
+    await stores.remove();
+  });
+
+  const start = (env: NodeJS.ProcessEnv = {}): void => {
+    const all = { ...LOCAL, ...stores.env, ...env };
+    [api, worker] = [ServiceProcess.start('api', all), ServiceProcess.start('worker', all)];
+  };
+  const expectReady = async (): Promise<void> => {
+    await Promise.all([api.waitForStatus('ready', 30_000), worker.waitForStatus('ready', 30_000)]);
+  };
+  const expectLog = (process: ServiceProcess, pattern: RegExp): Promise<void> =>
+    eventually(() => {
+      expect(process.log.map(({ msg, error = '' }) => `${msg} ${String(error)}`)).toContainEqual(
+        expect.stringMatching(pattern),
+      );
+    });
+  /** Expects both processes to say why they cannot use the stores, and which of them. */
+  const expectAway = async (redis: RegExp, mongodb: RegExp): Promise<void> => {
+    for (const process of [api, worker]) {
+      await expectLog(process, redis);
+      await expectLog(process, mongodb);
+      expect(process.isRunning).toBe(true);
+    }
+    expect((await api.ready()).parts).toEqual({ mongodb: 'not seen yet', redis: 'away: creates are refused' });
+    expect((await worker.ready()).parts).toMatchObject({ mongodb: 'away', redis: 'away' });
+  };
+
+  it('are prepared by setup with a user of its own', () => {
+    expect(setup).toMatchObject({ code: 0, stderr: '' });
+    expect(setup.stdout).toContain('MongoDB checks the fields of items that are written');
+  });
+
+  it('serve create, getById and search to users who may do no more than docs/securing.md says', async () => {
+    await stores.asRedisAdmin('ACL', 'LOG', 'RESET');
+    start();
+    await expectReady();
+    const client = await api.client();
+    const name = uniqueWord();
+    const { id } = await client.create(validInput({ name }));
+    expect((await client.call<Item>('getById', { id })).body.name).toBe(name);
+    await eventually(async () => {
+      expect(await client.getAll({ search: name })).toMatchObject([{ id }]);
+    });
+    const { stdout, code } = await runToExit('jobs', stores.env, ['list']);
+    expect({ stdout, code }).toEqual({ stdout: '0 failed jobs\n', code: 0 });
+    expect(await stores.asRedisAdmin('ACL', 'LOG')).toEqual([]);
+  });
+
+  it('are waited for, and named in the log and by readiness, while they reject the password', async () => {
+    const wrong = `wrong-${uniqueWord()}`;
+    const wrongIn = async (name: string): Promise<string> =>
+      (await stores.read(name)).replace(/:[^:@/]+@/, `:${wrong}@`);
+    start({
+      REDIS_URL_FILE: '',
+      REDIS_URL: await wrongIn('redis-url'),
+      MONGODB_URI_FILE: '',
+      MONGODB_URI: await wrongIn('mongodb-uri'),
+    });
+    await expectAway(/^Redis is away, .*: WRONGPASS/, /^MongoDB is away, .*: Authentication failed/);
+    const [, password = ''] = /:([^:@/]+)@/.exec(await stores.read('mongodb-uri')) ?? [];
+    await stores.asRedisAdmin('ACL', 'SETUSER', 'item-listing', `>${wrong}`);
+    await stores.setPassword(wrong);
+    await expectReady();
+    await stores.setPassword(password);
+    await stores.asRedisAdmin('ACL', 'SETUSER', 'item-listing', `<${wrong}`);
+  });
+
+  it('are not trusted without their CA', async () => {
+    const uri = await stores.read('mongodb-uri');
+    start({
+      NODE_EXTRA_CA_CERTS: '',
+      MONGODB_URI_FILE: '',
+      MONGODB_URI: uri.replace(/&tlsCAFile=[^&]*/, ''),
+    });
+    const unknown = /(self-signed certificate|unable to (verify|get))/;
+    await expectAway(
+      new RegExp(`^Redis is away, .*${unknown.source}`),
+      new RegExp(`^MongoDB is away, .*${unknown.source}`),
+    );
+  });
+
+  it('are not trusted while their certificate is for another host, and used once it is replaced', async () => {
+    await stores.useCertificate(365, 'DNS:other.example');
+    start();
+    const reason = "does not match certificate's altnames";
+    await expectAway(new RegExp(`^Redis is away, .*${reason}`), new RegExp(`^MongoDB is away, .*${reason}`));
+    await stores.useCertificate(365, NAMES);
+    await expectReady();
+  });
+
+  it('are not trusted while the certificate of Redis has expired, and used once it is replaced', async () => {
+    await stores.useCertificate(-1, NAMES);
+    start();
+    for (const process of [api, worker]) await expectLog(process, /^Redis is away, .*: certificate has expired/);
+    expect((await api.ready()).parts).toMatchObject({ redis: 'away: creates are refused' });
+    expect((await worker.ready()).parts).toMatchObject({ redis: 'away' });
+    await stores.useCertificate(365, NAMES);
+    await expectReady();
+  });
+
+  it('are waited for while the user of MongoDB has no role', async () => {
+    const change = { roles: ['readWrite'] };
+    await stores.asMongodbAdmin({ revokeRolesFromUser: 'item-listing', ...change });
+    start();
+    for (const process of [api, worker])
+      await expectLog(process, /^MongoDB is away, .*: not authorized on item-listing/);
+    await stores.asMongodbAdmin({ grantRolesToUser: 'item-listing', ...change });
+    await expectReady();
+  });
+
+  it('are waited for while the user of Redis may not run a command', async () => {
+    await stores.asRedisAdmin('ACL', 'SETUSER', 'item-listing', '-eval', '-evalsha');
+    start();
+    const client = await api.client();
+    expect((await client.call('create', validInput())).status).toBe(503);
+    expect((await api.ready()).parts).toMatchObject({ redis: 'away: creates are refused' });
+    await expectLog(api, /^Redis refuses a command: NOPERM .*'eval'/);
+    await expectLog(worker, /^queue error NOPERM .*'evalsha'/);
+    await stores.asRedisAdmin('ACL', 'SETUSER', 'item-listing', '+eval', '+evalsha');
+    await expectReady();
+    await client.create(validInput());
+  });
+
+  it.each([
+    ['a Sentinel with a password of its own', () => stores.startSentinel()],
+    ['a Cluster', () => stores.startCluster()],
+  ])('serve creates through %s', async (_, startAnother) => {
+    start({ REDIS_URL_FILE: '', REDIS_URL: await startAnother() });
+    await expectReady();
+    await (await api.client()).create(validInput());
+  });
+
+  it('never appear with their secrets in logs, metrics, health checks, errors or the output of commands', async () => {
+    const tokens = { ADMIN_TOKEN: uniqueWord().repeat(2), METRICS_TOKEN: uniqueWord().repeat(2) };
+    const secrets = { ...tokens, IDEMPOTENCY_SECRET: uniqueWord().repeat(2) };
+    start({ ...secrets, LOG_LEVEL: 'trace', LOG_ACCESS: 'on' });
+    await expectReady();
+    const seen: unknown[] = [];
+    const look = async (): Promise<void> => {
+      const base = (await api.client()).base;
+      const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': uniqueWord() };
+      const body = JSON.stringify(validInput());
+      const create = { method: 'POST', headers, body };
+      const authorization = { headers: { Authorization: `Bearer ${tokens.METRICS_TOKEN}` } };
+      const [forApi, forWorker] = [await api.adminUrl(), await worker.adminUrl()];
+      const responses = await Promise.all([
+        fetch(`${base}/health/ready`),
+        fetch(`${base}/api/orpc/items/getAll`, { ...create, body: '{}' }),
+        fetch(`${base}/api/orpc/items/create`, create),
+        ...[forApi, forWorker].map((url) => fetch(`${url}/health/ready`)),
+        ...[forApi, forWorker].map((url) => fetch(`${url}/metrics`, authorization)),
+        ...[forApi, forWorker].map((url) => fetch(`${url}/queues`)),
+      ]);
+      for (const response of responses) seen.push(response.status, [...response.headers], await response.text());
+    };
+    await look();
+    // The changed password is noticed by new connections.
+    await stores.asRedisAdmin('ACL', 'SETUSER', 'item-listing', 'off');
+    await stores.asRedisAdmin('CLIENT', 'KILL', 'USER', 'item-listing');
+    await stores.mongod.kill();
+    await expectLog(api, /WRONGPASS/);
+    await look();
+    seen.push(await runToExit('jobs', stores.env, ['list']));
+    stores.mongod.start();
+    await stores.asRedisAdmin('ACL', 'SETUSER', 'item-listing', 'on');
+    await expectReady();
+    await look();
+    seen.push(api.log, api.stderr, worker.log, worker.stderr);
+    const output = JSON.stringify(seen);
+    expect(output).toContain('item_listing');
+    for (const secret of [...stores.secrets, ...Object.values(secrets)]) expect(output).not.toContain(secret);
+    expect(output).not.toMatch(/rediss?:\/\/|mongodb:\/\//);
+  });
+});

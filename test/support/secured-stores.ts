@@ -1,0 +1,224 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { runInNewContext } from 'node:vm';
+import { Redis } from 'ioredis';
+import { mongo } from 'mongoose';
+import { DatabaseServer, binary } from './database-servers.js';
+import { eventually } from './eventually.js';
+
+const run = promisify(execFile);
+const DOCUMENT = join(__dirname, '..', '..', 'docs', 'securing.md');
+const FOLDER = '/etc/item-listing/tls';
+const REDIS_ADMIN = 'REDIS-ADMIN-PASSWORD';
+const PASSWORDS = [
+  REDIS_ADMIN,
+  'REDIS-PASSWORD',
+  'MONGODB-ADMIN-PASSWORD',
+  'MONGODB-PASSWORD',
+  'MONGODB-SETUP-PASSWORD',
+];
+
+/** MongoDB and Redis with TLS and users, set up by the commands of docs/securing.md in a temporary folder. */
+export class SecuredStores {
+  private constructor(
+    readonly folder: string,
+    readonly redis: DatabaseServer,
+    readonly mongod: DatabaseServer,
+    private readonly passwords: ReadonlyMap<string, string>,
+  ) {}
+
+  static async start(): Promise<SecuredStores> {
+    const folder = await mkdtemp(join(tmpdir(), 'secured-stores-'));
+    const redis = await DatabaseServer.create((_port, own) => ({
+      url: 'rediss://localhost',
+      command: [binary('REDIS_SERVER_BIN'), join(folder, 'redis.conf'), '--bind', '127.0.0.1', '--dir', own],
+    }));
+    const mongod = await DatabaseServer.create((port, own) => ({
+      url: `mongodb://localhost:${String(port)}`,
+      command: [
+        binary('MONGOD_BIN'),
+        ...['--config', join(folder, 'mongod.conf'), '--bind_ip', '127.0.0.1', '--port', String(port), '--dbpath', own],
+        ...['--nounixsocket', '--wiredTigerCacheSizeGB', '0.25', '--oplogSize', '64'],
+      ],
+    }));
+    const stores = new SecuredStores(folder, redis, mongod, new Map(PASSWORDS.map((word) => [word, randomUUID()])));
+    await stores.setUp();
+    return stores;
+  }
+
+  /** The passwords of all users. */
+  get secrets(): string[] {
+    return [...this.passwords.values()];
+  }
+
+  /** Returns the content of a file that the commands have written, such as `redis-url`. */
+  async read(name: string): Promise<string> {
+    return (await readFile(join(this.folder, name), 'utf8')).trim();
+  }
+
+  /** The variables of a process, which reads its secrets from files. */
+  get env(): NodeJS.ProcessEnv {
+    const variables = this.example('export NODE_EXTRA_CA_CERTS').matchAll(/(\w+)=(\S+)/g);
+    return Object.fromEntries([...variables].map(([, name = '', value = '']) => [name, value]));
+  }
+
+  get setupEnv(): NodeJS.ProcessEnv {
+    const [, value] = /MONGODB_URI_FILE=(\S+)/.exec(this.example('MONGODB_URI_FILE=')) ?? [];
+    return { MONGODB_URI_FILE: value };
+  }
+
+  /** Runs a command of Redis as its administrator. */
+  async asRedisAdmin(...command: [string, ...string[]]): Promise<unknown> {
+    return this.runOnRedis(this.redis.port, ...command);
+  }
+
+  private async runOnRedis(port: number, ...[name, ...args]: [string, ...string[]]): Promise<unknown> {
+    const [username, password] = ['admin', this.passwords.get(REDIS_ADMIN) ?? ''];
+    const [host, tls] = ['localhost', { rejectUnauthorized: false }];
+    const redis = new Redis({
+      host,
+      port,
+      tls,
+      username,
+      password,
+      retryStrategy: () => 50,
+      maxRetriesPerRequest: null,
+    });
+    redis.on('error', () => undefined);
+    try {
+      return await redis.call(name, ...args);
+    } finally {
+      redis.disconnect();
+    }
+  }
+
+  /** Runs a command of MongoDB as its administrator, by default in the service's database. */
+  async asMongodbAdmin(command: mongo.Document, database?: string): Promise<void> {
+    await this.runOnMongodb(this.uriIn("mongosh 'mongodb://admin"), [command], database);
+  }
+
+  /** Changes the password of the service's user of MongoDB. */
+  async setPassword(pwd: string): Promise<void> {
+    await this.asMongodbAdmin({ updateUser: 'item-listing', pwd });
+  }
+
+  /** Replaces the certificate of both stores while they run. MongoDB keeps its certificate if the new one has expired. */
+  async useCertificate(days: number, names: string): Promise<void> {
+    await writeFile(join(this.folder, 'names.txt'), `subjectAltName = ${names}`);
+    const signing =
+      this.example('openssl')
+        .split('\n')
+        .find((line) => line.includes('x509 -req')) ?? '';
+    const signed = signing.replace('-days 365', `-days ${String(days)}`);
+    await this.bash(`${signed}\ncat server.crt server.key > server.pem`);
+    await this.asRedisAdmin('CONFIG', 'SET', 'tls-cert-file', join(this.folder, 'server.pem'));
+    if (days > 0) await this.asMongodbAdmin({ rotateCertificates: 1 }, 'admin');
+  }
+
+  /** Starts a Sentinel of Redis, with TLS and a password of its own. Returns the `REDIS_URL` that uses it. */
+  async startSentinel(): Promise<string> {
+    const password = randomUUID();
+    const port = await this.startAnother('--sentinel', [
+      ...['tls-replication yes', `requirepass ${password}`],
+      `sentinel monitor main 127.0.0.1 ${String(this.redis.port)} 1`,
+      ...['sentinel auth-user main admin', `sentinel auth-pass main ${this.passwords.get(REDIS_ADMIN) ?? ''}`],
+    ]);
+    const { username, password: own } = new URL(await this.read('redis-url'));
+    return `rediss+sentinel://${username}:${own}@localhost:${String(port)}/main?sentinelPassword=${password}`;
+  }
+
+  /** Starts a Redis Cluster of one node with the same users. Returns its `REDIS_URL`. */
+  async startCluster(): Promise<string> {
+    const users = this.example('port 0')
+      .split('\n')
+      .filter((line) => line.startsWith('user '));
+    const port = await this.startAnother('--cluster-enabled', [
+      ...['tls-cluster yes', 'cluster-announce-ip 127.0.0.1', ...users],
+    ]);
+    await this.runOnRedis(port, 'CLUSTER', 'ADDSLOTS', ...Array.from({ length: 16_384 }, (_, slot) => String(slot)));
+    await this.runOnRedis(port, 'ACL', 'SETUSER', 'item-listing', '+cluster|slots', '+cluster|info');
+    const url = new URL(await this.read('redis-url'));
+    return `rediss+cluster://${url.username}:${url.password}@localhost:${String(port)}`;
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  private async setUp(): Promise<void> {
+    await this.bash(this.example('openssl'));
+    await writeFile(join(this.folder, 'redis.conf'), this.example('port 0'));
+    await writeFile(join(this.folder, 'mongod.conf'), this.example('net:'));
+    this.redis.start();
+    this.mongod.start();
+    await this.runMongosh("mongosh 'mongodb://localhost", 'rs.initiate');
+    await this.runMongosh("mongosh 'mongodb://admin", "db.createUser({ user: 'item-listing'");
+    await this.bash(this.example('umask'));
+    await this.asRedisAdmin('PING');
+  }
+
+  /** Starts a server with the certificate of Redis and these settings. Returns its port. */
+  private async startAnother(mode: string, settings: string[]): Promise<number> {
+    const server = await DatabaseServer.create((_port, own) => ({
+      url: 'rediss://localhost',
+      command: [binary('REDIS_SERVER_BIN'), join(own, 'server.conf'), mode, ...(mode === '--sentinel' ? [] : ['yes'])],
+    }));
+    const tls = this.example('port 0')
+      .split('\n')
+      .filter((line) => /^tls-(?!port)/.test(line));
+    const own = ['port 0', `tls-port ${String(server.port)}`, 'bind 127.0.0.1', `dir ${server.folder}`];
+    await writeFile(join(server.folder, 'server.conf'), [...own, ...tls, ...settings].join('\n'));
+    server.start();
+    return server.port;
+  }
+
+  private async bash(commands: string): Promise<void> {
+    await run('bash', ['-e', '-c', commands], { cwd: this.folder });
+  }
+
+  /** Runs an example of mongosh, in the database to which the example before it connects. */
+  private async runMongosh(connect: string, first: string): Promise<void> {
+    const commands: mongo.Document[] = [];
+    runInNewContext(this.example(first), {
+      rs: { initiate: (config: unknown) => commands.push({ replSetInitiate: config }) },
+      db: { createUser: ({ user, ...rest }: { user: string }) => commands.push({ createUser: user, ...rest }) },
+    });
+    await this.runOnMongodb(this.uriIn(connect), commands);
+  }
+
+  private async runOnMongodb(uri: string, commands: mongo.Document[], database?: string): Promise<void> {
+    const client = new mongo.MongoClient(uri, { tlsAllowInvalidCertificates: true, tlsAllowInvalidHostnames: true });
+    try {
+      // MongoDB may still be starting, or electing its primary.
+      for (const command of commands) await eventually(() => client.db(database).command(command), 60_000);
+    } finally {
+      await client.close();
+    }
+  }
+
+  private uriIn(first: string): string {
+    return /'(mongodb:.*)'/.exec(this.example(first))?.[1] ?? '';
+  }
+
+  /** Returns the example that begins with this text, with the names, ports and passwords of these stores. */
+  private example(first: string): string {
+    const blocks = readFileSync(DOCUMENT, 'utf8').matchAll(/^```\w+\n([^]*?)^```/gm);
+    const found = [...blocks].map(([, code = '']) => code).find((code) => code.startsWith(first));
+    if (found === undefined) throw new Error(`docs/securing.md has no example that begins with ${first}`);
+    const [redis, mongodb] = [String(this.redis.port), String(this.mongod.port)];
+    let text = found
+      .replaceAll(FOLDER, this.folder)
+      .replaceAll('DNS:stores.example', 'DNS:localhost, IP:127.0.0.1')
+      .replaceAll('stores.example', 'localhost')
+      .replace(/(tls-port |localhost:)6379/g, `$1${redis}`)
+      .replace(/localhost(?::27017)?(?=[/'])/g, `localhost:${mongodb}`);
+    for (const [word, password] of this.passwords)
+      text = text.replaceAll(new RegExp(`\\b(?<!-)${word}\\b`, 'g'), password);
+    return text;
+  }
+}
