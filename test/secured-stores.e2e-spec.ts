@@ -5,13 +5,13 @@ import { eventually } from './support/eventually.js';
 import { uniqueWord, validInput } from './support/items.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
 import { findProgram } from './support/programs.js';
-import { SecuredStores } from './support/secured-stores.js';
+import { redisHasTls, SecuredStores } from './support/secured-stores.js';
 
-const describeWithOpenssl = findProgram('openssl') ? describe : describe.skip;
+const describeWithTls = findProgram('openssl') && redisHasTls() ? describe : describe.skip;
 const LOCAL = { HOST: '127.0.0.1', PORT: '0', ADMIN_PORT: '0', WORKER_PORT: '0' };
 const NAMES = 'DNS:localhost, IP:127.0.0.1';
 
-describeWithOpenssl('stores with TLS and passwords (skipped unless openssl is on PATH)', () => {
+describeWithTls('stores with TLS and passwords (skipped unless openssl is on PATH and Redis is built with TLS)', () => {
   let stores: SecuredStores;
   let setup: CommandExit;
   let api: ServiceProcess;

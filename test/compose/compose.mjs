@@ -52,6 +52,12 @@ export class Compose {
     return containersOfJson(await this.run('ps', '-a', '--format', 'json'));
   }
 
+  /** Returns what Docker shows about each container of the project, including its environment and arguments. */
+  async inspect() {
+    const ids = (await this.run('ps', '-a', '-q')).split('\n').filter(Boolean);
+    return execute(['docker', 'inspect', ...ids], this.#env, this.#interrupted);
+  }
+
   async #run(args, interrupted) {
     const project = ['-f', 'docker-compose.yml', '-p', this.#project];
     return execute([...this.#command, ...project, ...args], this.#env, interrupted);

@@ -63,6 +63,15 @@ export async function scenario(checks, compose, items) {
     expect(fromRedis.startsWith('NOAUTH'), `Redis replied ${fromRedis}`);
   });
 
+  await checks.run('docker inspect and the logs show no password', async () => {
+    const ofService = await compose.run('exec', '-T', 'api', 'cat', '/run/stores/redis-url', '/run/stores/mongodb-uri');
+    const ofAdmin = await compose.run('exec', '-T', 'mongo', 'cat', '/run/mongodb-admin/mongodb-admin-uri');
+    const passwords = [ofService, ofAdmin].join().match(/[0-9a-f]{64}/g) ?? [];
+    expect(passwords.length === 3, `Found ${passwords.length} passwords instead of 3`);
+    const shown = [await compose.inspect(), await compose.run('logs')].join();
+    expect(!passwords.some((password) => shown.includes(password)), 'A password is shown');
+  });
+
   await checks.run(`${CONCURRENCY} creates at a time while one worker is killed and comes back`, async () => {
     const startTime = await startTimeOfLastWorker(compose);
     const creates = await createDuring(items, CONCURRENCY, compose.run(...EXEC_IN_LAST_WORKER, CRASH));

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -22,6 +22,12 @@ const PASSWORDS = [
   'MONGODB-PASSWORD',
   'MONGODB-SETUP-PASSWORD',
 ];
+
+/** Whether the Redis of the tests is built with TLS. One without it does not know the setting. */
+export function redisHasTls(): boolean {
+  const { stdout } = spawnSync(binary('REDIS_SERVER_BIN'), ['--tls-port', '0', '--port', 'none'], { encoding: 'utf8' });
+  return !stdout.includes('tls-port');
+}
 
 /** MongoDB and Redis with TLS and users, set up by the commands of docs/securing.md in a temporary folder. */
 export class SecuredStores {
