@@ -25,8 +25,8 @@ const PASSWORDS = [
 
 /** Whether the Redis of the tests is built with TLS. One without it does not know the setting. */
 export function redisHasTls(): boolean {
-  const { stdout } = spawnSync(binary('REDIS_SERVER_BIN'), ['--tls-port', '0', '--port', 'none'], { encoding: 'utf8' });
-  return !stdout.includes('tls-port');
+  const { stderr } = spawnSync(binary('REDIS_SERVER_BIN'), ['--tls-port', '0', '--port', 'none'], { encoding: 'utf8' });
+  return !stderr.includes('tls-port');
 }
 
 /** MongoDB and Redis with TLS and users, set up by the commands of docs/securing.md in a temporary folder. */
