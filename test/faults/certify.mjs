@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 import { ROOT } from '../../tools/checkout/root.mjs';
 import { Steps, StepError } from '../../tools/steps.mjs';
 
+const { buildIfNeeded } = await import('../../tools/checkout/build.mjs');
 const { TERMINAL } = await import('../../tools/processes/child.mjs');
 const { launch } = await import('../../tools/processes/launcher.mjs');
 const USAGE = 'npm run certify -- --mongodb mongodb://HOST/EMPTY-DATABASE?replicaSet=NAME --redis redis://HOST';
@@ -19,17 +20,23 @@ const OPTIONS = {
   'fail-over-redis': { type: 'string' },
 };
 
-await launch(new Steps(), async (launcher) => {
+const INTERRUPTED = 130;
+
+await launch(new Steps(), certify, { exitCodeWhenStopped: INTERRUPTED });
+
+async function certify(launcher) {
   const values = readArguments();
   const settings = Object.entries(values).map(([name, value]) => [
     `CERTIFY_${name.replaceAll('-', '_').toUpperCase()}`,
     value,
   ]);
-  const env = { ...process.env, ...Object.fromEntries(settings) };
-  const tests = ['tools/test.mjs', '--selectProjects', 'certify'];
+  await buildIfNeeded(launcher);
+  // Without CI, jest would show its progress, and erase the questions.
+  const env = { ...process.env, ...Object.fromEntries(settings), CI: 'true' };
+  const tests = ['tools/test.mjs', '--no-databases', '--selectProjects', 'certify'];
   const { exited } = launcher.start('tests', process.execPath, tests, { ...TERMINAL, env, cwd: ROOT });
   return (await exited).code ?? 1;
-});
+}
 
 function readArguments() {
   let values;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { SchemaRepository, type Database } from '@app/database';
 import type { ApiClient } from '../support/api-client.js';
 import { ServiceProcess, type Exit } from '../support/processes.js';
@@ -91,8 +92,8 @@ export class Deployment {
 
   /** @param root a checkout whose processes run first, if not this one */
   static async start(stores: Stores, more: NodeJS.ProcessEnv = {}, root?: string): Promise<Deployment> {
-    const fresh = freshEnvironment({ LOG_LEVEL: 'info', CREATE_WAIT_MS, REDIS_URL: stores.uris.redis, ...more });
-    const env = { ...fresh, MONGODB_URI: stores.mongodbUri(fresh['QUEUE_PREFIX'] ?? '') };
+    const uris = { MONGODB_URI: stores.mongodbUri(`test-${randomUUID()}`), REDIS_URL: stores.uris.redis };
+    const env = freshEnvironment({ LOG_LEVEL: 'info', CREATE_WAIT_MS, ...uris, ...more });
     const database = await openDatabase(env);
     await new SchemaRepository(database).createIndexes();
     const instances = (name: 'api' | 'worker'): ServiceInstance[] => [

@@ -1,5 +1,7 @@
 import type { Database } from '@app/database';
 import type { RedisConnection } from '@app/queue';
+import type { Redis } from 'ioredis';
+import { primariesOf } from './primaries.js';
 
 /** Describes what keeps an item that got a 200, and a job that got a 202. */
 export async function describeStores(
@@ -19,6 +21,11 @@ async function describeMongodb({ connection }: Database): Promise<string> {
 }
 
 async function describeRedis(redis: RedisConnection): Promise<string> {
+  const descriptions = await Promise.all(primariesOf(redis).map(describePrimary));
+  return `in the memory of Redis (${[...new Set(descriptions)].join(', or ')})`;
+}
+
+async function describePrimary(redis: Redis): Promise<string> {
   // A provider may not allow CONFIG.
   const setting = async (name: string): Promise<string> =>
     ((await redis.config('GET', name).catch(() => [])) as string[])[1] ?? 'unknown';
@@ -26,5 +33,5 @@ async function describeRedis(redis: RedisConnection): Promise<string> {
   const replicas = /connected_slaves:(\d+)/.exec(await redis.info('replication'))?.[1] ?? 'unknown';
   const log = appendonly === 'yes' ? `its log flushed to disk: ${String(fsync)}` : `appendonly: ${String(appendonly)}`;
   const evicts = policy === 'noeviction' ? '' : `; maxmemory-policy ${String(policy)} may LOSE it, set noeviction`;
-  return `in the memory of Redis (${log}; replicas that follow asynchronously: ${replicas})${evicts}`;
+  return `${log}; replicas that follow asynchronously: ${replicas}${evicts}`;
 }

@@ -2,10 +2,10 @@ import { SchemaRepository, type Database } from '@app/database';
 import { connectRedis, type RedisConnection } from '@app/queue';
 import { eventually } from '../support/eventually.js';
 import { openDatabase } from '../support/service.js';
-import type { Deployment } from './deployment.js';
+import { failover, type Failover } from './failover.js';
 import { faults, type Fault } from './faults.js';
-import type { Load } from './load.js';
-import { operate } from './operator.js';
+import { operate, Skipped } from './operator.js';
+import { primariesOfRedis, primaryOfMongodb } from './primaries.js';
 import { describeStores } from './staging-report.js';
 import { Stores } from './stores.js';
 import { expectSurvived, type Survival } from './survival.js';
@@ -13,43 +13,8 @@ import { expectSurvived, type Survival } from './survival.js';
 jest.setTimeout(1_800_000);
 
 const { CERTIFY_MONGODB: mongodb = '', CERTIFY_REDIS: redisUrl = '' } = process.env;
-const FAILED_OVER_WITHIN_MS = 120_000;
-/** Creates that arrive while a failover is noticed. */
-const AFTER_FAILOVER = 50;
-
-/** Returns what changes with a failover, or when a server is started again. */
-type Identify = (deployment: Deployment) => Promise<unknown>;
-
-const primaryOfMongodb: Identify = async ({ database }) => {
-  const { electionId } = await database.connection.getClient().db('admin').command({ hello: 1 });
-  return electionId as unknown;
-};
-const primariesOfRedis: Identify = async ({ jobs: { redis } }) => {
-  const nodes = 'nodes' in redis ? redis.nodes('master') : [redis];
-  return Promise.all(nodes.map(async (node) => /run_id:(\w+)/.exec(await node.info('server'))?.[1]));
-};
-
-/** Waits under load until another primary serves, and creates succeed. */
-function byOperator(name: string, what: string, command: string | undefined, identify: Identify): Fault[] {
-  const inject = async (deployment: Deployment, load: Load): Promise<void> => {
-    const before = JSON.stringify(await identify(deployment));
-    if (!(await operate(what, command))) {
-      skipped.add(name);
-      return;
-    }
-    await eventually(async () => {
-      if (JSON.stringify(await identify(deployment)) === before) throw new Error('the primary is the same as before');
-    }, FAILED_OVER_WITHIN_MS);
-    const since = Date.now();
-    await eventually(() => {
-      const succeeded = load.attempts.filter(({ at, status }) => status === 200 && at > since);
-      if (succeeded.length < AFTER_FAILOVER) throw new Error(`${String(succeeded.length)} creates since then`);
-    }, FAILED_OVER_WITHIN_MS);
-  };
-  return command === 'skip' ? [] : [{ name, inject, losesAccepted: true }];
-}
-
-const skipped = new Set<string>();
+let database: Database;
+let redis: RedisConnection;
 const { CERTIFY_FAIL_OVER_MONGODB: failOverMongodb, CERTIFY_FAIL_OVER_REDIS: failOverRedis } = process.env;
 const STEPS: Fault[] = [
   { name: 'ordinary load', inject: () => Promise.resolve() },
@@ -59,22 +24,30 @@ const STEPS: Fault[] = [
   faults.workerStopped,
   faults.apiKilled,
   faults.rollingDeploy,
-  ...byOperator('a failover of MongoDB', 'Make the primary of MongoDB step down', failOverMongodb, primaryOfMongodb),
-  ...byOperator('a failover of Redis', 'Fail Redis over to a replica, or restart it', failOverRedis, primariesOfRedis),
+  ...byOperator('a failover of MongoDB', 'Make the primary of MongoDB step down', failOverMongodb, () =>
+    primaryOfMongodb(database),
+  ),
+  ...byOperator('a failover of Redis', 'Fail Redis over to a replica, or restart it', failOverRedis, () =>
+    primariesOfRedis(redis),
+  ),
 ];
+
+function byOperator(name: string, what: string, command: string | undefined, primary: Failover['primary']): Fault[] {
+  return command === 'skip' ? [] : [failover({ name, cause: () => operate(what, command), primary })];
+}
 
 describe('with the databases of this environment', () => {
   let stores: Stores;
-  let database: Database;
-  let redis: RedisConnection;
   /** Whether the database was empty. Otherwise its data must not be removed. */
   let isOurs = false;
-  const survivals: [name: string, survival: Survival][] = [];
+  const survivals: Survival[] = [];
 
   beforeAll(async () => {
     stores = Stores.external({ mongodb, redis: redisUrl });
     database = await openDatabase({ MONGODB_URI: mongodb });
-    redis = connectRedis(redisUrl, 'worker', () => undefined);
+    // Unlike that of a worker, this connection asks a Cluster regularly which nodes are primaries.
+    redis = connectRedis(redisUrl, 'producer', () => undefined);
+    await eventually(() => redis.ping());
     const collections = await database.connection.listCollections();
     if (collections.length > 0) throw new Error('The database of --mongodb is not empty: name another one');
     isOurs = true;
@@ -94,25 +67,31 @@ describe('with the databases of this environment', () => {
   });
 
   it.each(STEPS)('no item is lost or duplicated despite $name', async (fault) => {
-    const survival = await expectSurvived(stores, fault);
-    survivals.push([skipped.has(fault.name) ? `${fault.name} (skipped)` : fault.name, survival]);
+    try {
+      const survival = await expectSurvived(stores, fault);
+      survivals.push(survival);
+      print(`${fault.name}: ${describeSurvival(survival)}`);
+    } catch (error) {
+      if (!(error instanceof Skipped)) throw error;
+      print(`${fault.name}: SKIPPED`);
+    }
   });
 
   async function report(): Promise<void> {
     const meaning = await describeStores(database, redis);
     const sum = (count: (survival: Survival) => number): string =>
-      String(survivals.reduce((total, [, survival]) => total + count(survival), 0));
-    const lines = survivals.map(
-      ([name, { created, accepted, acceptedAndLost, recoveredMs }]) =>
-        `${name}: ${String(created)} × 200, ${String(accepted)} × 202 (${String(acceptedAndLost)} lost), next create after ${String(recoveredMs)} ms`,
-    );
-    process.stdout.write(
-      [
-        ...lines,
-        `200: the item is ${meaning[200]}. ${sum(({ created }) => created)} creates got one.`,
-        `202: the job is ${meaning[202]}. ${sum(({ accepted }) => accepted)} creates got one, ${sum(({ acceptedAndLost }) => acceptedAndLost)} were lost.`,
-        '',
-      ].join('\n'),
+      String(survivals.reduce((total, survival) => total + count(survival), 0));
+    print(`200: the item is ${meaning[200]}. ${sum(({ created }) => created)} creates got one.`);
+    print(
+      `202: the job is ${meaning[202]}. ${sum(({ accepted }) => accepted)} creates got one, ${sum(({ acceptedAndLost }) => acceptedAndLost)} were lost.`,
     );
   }
 });
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function describeSurvival({ created, accepted, acceptedAndLost, recoveredMs }: Survival): string {
+  return `${String(created)} × 200, ${String(accepted)} × 202 (${String(acceptedAndLost)} lost), next create after ${String(recoveredMs)} ms`;
+}

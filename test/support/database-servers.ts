@@ -204,12 +204,12 @@ export function binary(variable: string): string {
   return path;
 }
 
-/** Returns a port that no process listens on. */
+/** Returns a port that no process listens on. Redis Cluster needs the one 10,000 above it too. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   server.close();
   await once(server, 'close');
-  return port;
+  return port + 10_000 < 65_536 ? port : freePort();
 }

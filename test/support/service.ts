@@ -24,11 +24,9 @@ export interface Service {
 /** Returns the environment of a service that shares no data with any other: a new database name and queue prefix. */
 export function freshEnvironment(env: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   const name = `test-${randomUUID()}`;
-  const uri = new URL(process.env['MONGODB_URI'] ?? missing('MONGODB_URI'));
-  uri.pathname = `/${name}`;
   return {
-    MONGODB_URI: uri.href,
-    REDIS_URL: process.env['REDIS_URL'] ?? missing('REDIS_URL'),
+    MONGODB_URI: env['MONGODB_URI'] ?? databaseUri(name),
+    REDIS_URL: env['REDIS_URL'] ?? process.env['REDIS_URL'] ?? missing('REDIS_URL'),
     QUEUE_PREFIX: name,
     HOST: '127.0.0.1',
     PORT: '0',
@@ -95,6 +93,12 @@ export async function openDatabase({ MONGODB_URI: uri = '' }: NodeJS.ProcessEnv)
 async function expectReady(port: number): Promise<void> {
   const response = await fetch(`http://127.0.0.1:${String(port)}/health/ready`);
   if (!response.ok) throw new Error(await response.text());
+}
+
+function databaseUri(name: string): string {
+  const uri = new URL(process.env['MONGODB_URI'] ?? missing('MONGODB_URI'));
+  uri.pathname = `/${name}`;
+  return uri.href;
 }
 
 function missing(name: string): never {

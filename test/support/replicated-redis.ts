@@ -1,0 +1,83 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { createRedis, createSentinel, type DatabaseServer } from './database-servers.js';
+import { eventually } from './eventually.js';
+
+/** Redis servers with replicas, which `removeDatabaseServers` removes. */
+export interface ReplicatedRedis {
+  url: string;
+  /** Makes every replica a primary. */
+  failOver: () => Promise<void>;
+}
+
+/** How long a primary must be away before a replica replaces it. */
+const DOWN_AFTER_MS = '2000';
+const SLOTS = Array.from({ length: 16_384 }, (_, slot) => slot);
+
+/** Starts a primary with a replica, and three Sentinels. */
+export async function startSentinels(): Promise<ReplicatedRedis & { killPrimary: () => Promise<void> }> {
+  const first = await createRedis();
+  const servers = [first, await createRedis('--replicaof', '127.0.0.1', String(first.port))];
+  const sentinels = [await createSentinel(), await createSentinel(), await createSentinel()] as const;
+  const watched = `sentinel monitor main 127.0.0.1 ${String(first.port)} 2\n`;
+  const config = `${watched}sentinel down-after-milliseconds main ${DOWN_AFTER_MS}\n`;
+  for (const { folder } of sentinels) await writeFile(join(folder, 'sentinel.conf'), config);
+  for (const server of [...servers, ...sentinels]) server.start();
+  await eventually(async () => {
+    for (const sentinel of sentinels) {
+      expect(await call(sentinel, 'SENTINEL', 'CKQUORUM', 'main')).toContain('3 usable');
+      expect(await call(sentinel, 'SENTINEL', 'REPLICAS', 'main')).toEqual([expect.arrayContaining(['ok'])]);
+    }
+  }, 60_000);
+  const [sentinel] = sentinels;
+  const killPrimary = async (): Promise<void> => {
+    const [, primary] = (await call(sentinel, 'SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'main')) as string[];
+    await servers.find(({ port }) => String(port) === primary)?.kill();
+  };
+  const failOver = async (): Promise<void> => {
+    await call(sentinel, 'SENTINEL', 'FAILOVER', 'main');
+  };
+  return { url: `redis+sentinel://${addressesOf(sentinels)}/main`, failOver, killPrimary };
+}
+
+/** Starts a Cluster of three primaries with a replica each. */
+export async function startReplicatedCluster(): Promise<ReplicatedRedis> {
+  const create = (): Promise<DatabaseServer> =>
+    createRedis('--cluster-enabled', 'yes', '--cluster-node-timeout', DOWN_AFTER_MS);
+  const primaries = [await create(), await create(), await create()] as const;
+  const replicas = [await create(), await create(), await create()];
+  const nodes = [...primaries, ...replicas];
+  for (const node of nodes) node.start();
+  for (const [index, node] of primaries.entries()) {
+    const slots = SLOTS.filter((slot) => slot % primaries.length === index);
+    await eventually(() => call(node, 'CLUSTER', 'ADDSLOTS', ...slots));
+  }
+  for (const { port } of nodes) await eventually(() => call(primaries[0], 'CLUSTER', 'MEET', '127.0.0.1', port));
+  for (const [index, replica] of replicas.entries()) {
+    const primary = await call(primaries[index] ?? primaries[0], 'CLUSTER', 'MYID');
+    await eventually(() => call(replica, 'CLUSTER', 'REPLICATE', String(primary)));
+  }
+  await eventually(async () => {
+    for (const node of nodes) expect(await call(node, 'CLUSTER', 'INFO')).toContain('cluster_state:ok');
+    for (const replica of replicas) expect(await call(replica, 'INFO')).toContain('master_link_status:up');
+  }, 60_000);
+  const failOver = async (): Promise<void> => {
+    for (const replica of replicas) await call(replica, 'CLUSTER', 'FAILOVER');
+  };
+  return { url: `redis+cluster://${addressesOf(nodes)}`, failOver };
+}
+
+async function call(server: DatabaseServer, command: string, ...args: (string | number)[]): Promise<unknown> {
+  const redis = new Redis(server.port, { retryStrategy: () => null, maxRetriesPerRequest: 0 });
+  redis.on('error', () => undefined); // The command rejects too.
+  try {
+    return await redis.call(command, ...args);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+function addressesOf(servers: readonly DatabaseServer[]): string {
+  return servers.map(({ port }) => `127.0.0.1:${String(port)}`).join(',');
+}
