@@ -25,8 +25,8 @@ export function reportOf({ notes, rows, tables = [] }, { problems, remarks }, ve
   const targets = rows.map((row) => [target(row, row.must), target(row, row.aim), verdict(row)]);
   const linesWithTargets = lines.map((line, index) => [...line, ...targets[index]]);
   return {
-    text: assemble(table([...head, 'Must', 'Aim', 'Met'], linesWithTargets)),
-    page: assemble(table(head, lines)),
+    text: assemble(rows.length > 0 && table([...head, 'Must', 'Aim', 'Met'], linesWithTargets)),
+    page: assemble(rows.length > 0 && table(head, lines)),
   };
 }
 

@@ -8,7 +8,8 @@
 //   --keyed       create: sends an Idempotency-Key with every create
 //   --data DIR    read and scale: keeps MongoDB's data in this folder. The next run reuses what this one has loaded;
 //                 loading a million items takes most of the time of scale
-//   --write       replaces the part of docs/benchmarks.md that belongs to this benchmark, and its plots
+//   --write       replaces the part of docs/benchmarks.md that belongs to this benchmark, or of docs/metrics.md for
+//                 dashboard, and its plots
 import '../tools/checkout/install.mjs';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -38,6 +39,7 @@ const BENCHMARKS = {
   telemetry: ['quick', 'rounds', 'write'],
   workers: ['quick', 'rounds', 'write'],
   sizing: ['quick', 'rounds', 'write'],
+  dashboard: ['quick', 'write'],
 };
 
 await launch(

@@ -4,21 +4,15 @@ import { SchemaRepository, type Database } from '@app/database';
 import { removeDatabaseServers } from './support/database-servers.js';
 import { eventually } from './support/eventually.js';
 import { validInput } from './support/items.js';
+import { readPanels } from './support/monitoring.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
 import { hasPrometheus, Prometheus } from './support/prometheus.js';
 import { freshEnvironment, openDatabase } from './support/service.js';
 
-interface Panel {
-  title: string;
-  targets: { expr: string }[];
-}
-
-const DEPLOY = join(__dirname, '..', 'deploy');
-const { panels } = JSON.parse(readFileSync(join(DEPLOY, 'grafana', 'dashboards', 'item-listing.json'), 'utf8')) as {
-  panels: Panel[];
-};
-const queries = panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [title, expr] as const));
+const ROOT = join(__dirname, '..');
 const RATE_INTERVAL = '1m';
+const panels = readPanels(ROOT, RATE_INTERVAL);
+const queries = panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [title, expr] as const));
 const describeWithPrometheus = hasPrometheus ? describe : describe.skip;
 
 describeWithPrometheus('the dashboard (skipped unless Prometheus is installed: apt-get install prometheus)', () => {
@@ -52,14 +46,13 @@ describeWithPrometheus('the dashboard (skipped unless Prometheus is installed: a
   });
 
   it.each(queries)('shows data of a running service in "%s"', async (_title, expression) => {
-    const samples = await prometheus.query(expression.replaceAll('$__rate_interval', RATE_INTERVAL));
+    const samples = await prometheus.query(expression);
     // An operation without requests has no quantile.
     expect(samples.filter(({ value }) => value[1] !== 'NaN')).not.toEqual([]);
   });
 
   it('shows every metric of the service', () => {
-    const documented =
-      readFileSync(join(DEPLOY, '..', 'docs', 'metrics.md'), 'utf8').match(/`item_listing_\w+`/g) ?? [];
+    const documented = readFileSync(join(ROOT, 'docs', 'metrics.md'), 'utf8').match(/`item_listing_\w+`/g) ?? [];
     const names = [...new Set(documented.map((name) => name.replaceAll('`', '')))];
     expect(names.length).toBeGreaterThan(10);
     const shown = queries.map(([, expression]) => expression).join(' ');

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseServer } from './database-servers.js';
 import { eventually } from './eventually.js';
+import { PROMETHEUS_CONFIG, prometheusArguments, prometheusConfig } from './monitoring.js';
 import { findProgram } from './programs.js';
 
 /** A value of a time series, as text: a number or `NaN`. */
@@ -26,23 +27,9 @@ export class Prometheus {
   static async start(targets: Record<'api' | 'worker', string>, rules?: string): Promise<Prometheus> {
     const server = await DatabaseServer.create((port, folder) => ({
       url: `http://127.0.0.1:${String(port)}`,
-      command: [
-        'prometheus',
-        `--config.file=${join(folder, 'prometheus.json')}`,
-        `--storage.tsdb.path=${join(folder, 'data')}`,
-        `--web.listen-address=127.0.0.1:${String(port)}`,
-      ],
+      command: ['prometheus', ...prometheusArguments(port, folder)],
     }));
-    const config = {
-      global: { scrape_interval: '1s', evaluation_interval: '5s' },
-      rule_files: rules === undefined ? [] : [rules],
-      scrape_configs: Object.entries(targets).map(([name, url]) => ({
-        job_name: `item-listing-${name}`,
-        static_configs: [{ targets: [new URL(url).host] }],
-      })),
-    };
-    // JSON is YAML.
-    await writeFile(join(server.folder, 'prometheus.json'), JSON.stringify(config));
+    await writeFile(join(server.folder, PROMETHEUS_CONFIG), prometheusConfig(targets, rules));
     server.start();
     const prometheus = new Prometheus(server.url);
     await eventually(() => prometheus.query('vector(1)'));
