@@ -50,6 +50,7 @@ const ELSEWHERE = new Map([
     `docker compose exec -T mongo sh -c 'mongodump --uri "$(cat /run/mongodb-admin/mongodb-admin-uri)" --archive --gzip' > items.archive`,
     'backup.e2e-spec.ts',
   ],
+  ['docker compose build', 'upgrade: npm run test:compose'],
   [`docker compose exec mongo sh -c 'mongosh "$(cat /run/mongodb-admin/mongodb-admin-uri)"'`, 'needs a terminal'],
   [
     "npm run certify -- --mongodb 'mongodb://HOST/EMPTY-DATABASE?replicaSet=NAME' --redis redis://HOST",

@@ -4,6 +4,9 @@ import { expect, waitUntil } from './expect.mjs';
 
 const WORKERS = 3;
 const UP = ['up', '-d', '--scale', `worker=${WORKERS}`];
+/** Without `--force-recreate`, only containers with another image are replaced. */
+const REPLACE = ['up', '-d', '--no-deps', '--force-recreate'];
+const REPLACE_WORKERS = [...REPLACE, '--scale', `worker=${WORKERS}`, 'worker'];
 const CONCURRENCY = 200;
 const WAITING_CREATES = 20;
 const HEALTHY_WITHIN_MS = 180_000;
@@ -79,6 +82,18 @@ export async function scenario(checks, compose, items) {
     await expectExactlyOnce(items, creates);
     await waitUntilHealthy(compose);
     expect((await startTimeOfLastWorker(compose)) !== startTime, 'The worker to be killed is still running');
+    checks.steps.print(summary(creates));
+  });
+
+  await checks.run(`${CONCURRENCY} creates at a time while an upgrade replaces the workers`, async () => {
+    const startTime = await startTimeOfLastWorker(compose);
+    await compose.run('run', '--rm', 'setup');
+    const creates = await createDuring(items, CONCURRENCY, compose.run(...REPLACE_WORKERS));
+    stored.push(...creates);
+    await expectExactlyOnce(items, creates);
+    expect((await startTimeOfLastWorker(compose)) !== startTime, 'The worker is still the same');
+    await compose.run(...REPLACE, 'api');
+    await waitUntilHealthy(compose);
     checks.steps.print(summary(creates));
   });
 
