@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { SchemaRepository, type Database } from '@app/database';
 import { eventually } from './support/eventually.js';
-import { validInput } from './support/items.js';
+import { uniqueWord, validInput } from './support/items.js';
 import { OtlpReceiver } from './support/otlp-receiver.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
 import { freshEnvironment, openDatabase } from './support/service.js';
@@ -11,6 +11,8 @@ const PARENT_ID = '00f067aa0ba902b7';
 const TRACEPARENT = `00-${TRACE_ID}-${PARENT_ID}-01`;
 const CREATE = 'POST /api/orpc/items/create';
 const GET_BY_ID = 'POST /api/orpc/items/getById';
+/** The code of the status of a span that has failed (https://opentelemetry.io/docs/specs/otlp/). */
+const ERROR = 2;
 const SECRET = 'nobody may read this';
 
 describe('tracing', () => {
@@ -79,6 +81,24 @@ describe('tracing', () => {
     });
   });
 
+  it('marks the span of a job that fails, but not that of another job in its batch', async () => {
+    const name = uniqueWord();
+    await database.connection.db?.command({ collMod: 'items', validator: { name: { $ne: name } } });
+    const api = await start('api');
+    const client = await api.client();
+    const creating = [client.create(validInput()), client.call('create', validInput({ name }))];
+    await eventually(async () => {
+      expect(await api.metrics()).toContain('item_listing_jobs{state="waiting"} 2');
+    });
+    await start('worker');
+    await Promise.all(creating);
+    const { links } = await receiver.find('batch item-create');
+    expect(links).toHaveLength(2);
+    const jobs = receiver.spans.filter(({ spanId }) => links.some((link) => link.spanId === spanId));
+    expect(jobs.map(({ status }) => status.code === ERROR).sort()).toEqual([false, true]);
+    await database.connection.db?.command({ collMod: 'items', validator: {} });
+  });
+
   it('shows the query of a getById', async () => {
     const api = await start('api');
     await (await api.client()).call('getById', { id: 'f'.repeat(24) });
@@ -126,9 +146,12 @@ describe('tracing', () => {
     expect(afterMs).toBeLessThan(9000);
   });
 
-  it('leaves tracing to a module that is loaded with node --require', async () => {
-    const NODE_OPTIONS = `--require ${join(__dirname, 'support', 'opentelemetry.cjs')}`;
-    const [api] = await Promise.all([start('api', { NODE_OPTIONS }), start('worker', { NODE_OPTIONS })]);
+  it.each([
+    { propagators: 'the default propagators', more: {} },
+    { propagators: 'no propagators', more: { OTEL_PROPAGATORS: 'none' } },
+  ])('leaves tracing to a module that is loaded with node --require, with $propagators', async ({ more }) => {
+    const env = { NODE_OPTIONS: `--require ${join(__dirname, 'support', 'opentelemetry.cjs')}`, ...more };
+    const [api] = await Promise.all([start('api', env), start('worker', env)]);
     await (await api.client()).create(validInput());
     const insert = await receiver.find('insert items');
     await eventually(() => {
@@ -137,6 +160,8 @@ describe('tracing', () => {
     const { traceId } = insert;
     const roots = receiver.spans.filter((span) => span.traceId === traceId && span.parentSpanId === undefined);
     expect(roots).toHaveLength(1);
+    // The service's own span of a request.
+    expect(receiver.spans.map(({ name }) => name)).not.toContain(CREATE);
   });
 
   it.each([{}, { OTEL_SDK_DISABLED: 'true' }, { OTEL_TRACES_EXPORTER: 'none' }])(

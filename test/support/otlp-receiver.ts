@@ -12,6 +12,7 @@ export interface ExportedSpan {
   /** Undefined for the root of a trace. */
   parentSpanId?: string;
   links: { traceId: string; spanId: string }[];
+  status: { code?: number };
 }
 
 interface ExportRequest {

@@ -6,6 +6,7 @@ import {
   SpanStatusCode,
   trace,
   type Context,
+  type Span,
 } from '@opentelemetry/api';
 
 /** A job whose data may contain the `traceparent` of the span that queued it. */
@@ -35,25 +36,45 @@ export function traceSend<T>(queue: string, send: (traceparent?: string) => Prom
 }
 
 /**
- * Runs `process` for a batch of jobs. Each job gets a consumer span in its own trace. The span of the batch, which
- * contains its database queries, is in the trace of the first job and has a link to each job.
+ * Runs `process` for a batch of jobs. Each job gets a consumer span in its own trace, which is an error if the job has
+ * failed. The span of the batch, which contains its database queries, is in the trace of the first job and has a link to
+ * each job.
+ *
+ * @param process returns the outcome of each job, in job order
  */
-export async function traceBatch<T>(queue: string, jobs: readonly TracedJob[], process: () => Promise<T>): Promise<T> {
-  const senders = jobs.flatMap(({ data }) => senderOf(data) ?? []);
-  const spans = senders.map((sender) => tracer.startSpan(`process ${queue}`, { kind: SpanKind.CONSUMER }, sender));
-  const [first] = spans;
+export async function traceBatch<Outcome extends { kind: string }>(
+  queue: string,
+  jobs: readonly TracedJob[],
+  process: () => Promise<readonly Outcome[]>,
+): Promise<readonly Outcome[]> {
+  const spans = jobs.map(({ data }) => startProcessSpan(queue, data));
+  const started = spans.filter((span) => span !== undefined);
+  const [first] = started;
   if (first === undefined) return process();
   const attributes = { 'messaging.batch.message_count': jobs.length };
-  const links = spans.map((span) => ({ context: span.spanContext() }));
+  const links = started.map((span) => ({ context: span.spanContext() }));
   const batch = tracer.startSpan(`batch ${queue}`, { attributes, links }, trace.setSpan(ROOT_CONTEXT, first));
   try {
-    return await context.with(trace.setSpan(ROOT_CONTEXT, batch), process);
+    const outcomes = await context.with(trace.setSpan(ROOT_CONTEXT, batch), process);
+    for (const [index, { kind }] of outcomes.entries()) if (kind === 'failed') markFailed(spans[index]);
+    return outcomes;
   } catch (error) {
-    for (const span of [batch, ...spans]) span.setStatus({ code: SpanStatusCode.ERROR });
+    for (const span of [batch, ...started]) markFailed(span);
     throw error;
   } finally {
-    for (const span of [batch, ...spans]) span.end();
+    for (const span of [batch, ...started]) span.end();
   }
+}
+
+/** Starts the span of a job, if it was queued by one. */
+function startProcessSpan(queue: string, data: unknown): Span | undefined {
+  const sender = senderOf(data);
+  return sender && tracer.startSpan(`process ${queue}`, { kind: SpanKind.CONSUMER }, sender);
+}
+
+/** Without the message of the error, which may contain the texts of items. */
+function markFailed(span: Span | undefined): void {
+  span?.setStatus({ code: SpanStatusCode.ERROR });
 }
 
 /** Returns the context of the span that queued a job. */

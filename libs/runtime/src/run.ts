@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
-import { propagation } from '@opentelemetry/api';
+import { isSpanContextValid, trace } from '@opentelemetry/api';
 import { ConfigError, type ApiConfig, type WorkerConfig } from './config.js';
 import { createLogger, type Logger } from './logger.js';
 
@@ -55,8 +55,8 @@ async function start<Config extends ApiConfig | WorkerConfig>(options: ProcessOp
   const config = loadConfig();
   const logger = await createLogger(name, config.logLevel);
   // A module that was loaded with `node --require` may have started OpenTelemetry, and then records its own spans.
-  const tracing = config.tracing && propagation.fields().length === 0;
-  const stopTracing = tracing ? await trace(name, config) : undefined;
+  const tracing = config.tracing && !isTracingStarted();
+  const stopTracing = tracing ? await startTracing(name, config) : undefined;
   const { createApp } = await loadApp();
   const app = await createApp({ ...config, tracing }, logger);
   return {
@@ -68,10 +68,20 @@ async function start<Config extends ApiConfig | WorkerConfig>(options: ProcessOp
   };
 }
 
+/**
+ * Whether an SDK of OpenTelemetry has been started. Without one, a span has no valid context
+ * (https://opentelemetry.io/docs/specs/otel/trace/api/#behavior-of-the-api-in-the-absence-of-an-installed-sdk).
+ */
+function isTracingStarted(): boolean {
+  // Only spans that end are exported.
+  const span = trace.getTracer('item-listing').startSpan('start', { root: true });
+  return isSpanContextValid(span.spanContext());
+}
+
 /** Loads OpenTelemetry's SDK only now, because a process without tracing does not need it. */
-async function trace(name: string, { isTraceSamplerSet }: ApiConfig | WorkerConfig): Promise<() => Promise<void>> {
-  const { startTracing } = await import('./tracing.js');
-  return startTracing(`item-listing-${name}`, isTraceSamplerSet);
+async function startTracing(name: string, config: ApiConfig | WorkerConfig): Promise<() => Promise<void>> {
+  const tracing = await import('./tracing.js');
+  return tracing.startTracing(`item-listing-${name}`, config.isTraceSamplerSet);
 }
 
 /** Returns a single line if the operator can fix the problem, otherwise the error itself. */
