@@ -17,6 +17,7 @@ const INDEXED_WITHIN_MS = 60_000;
  * @property {import('./load/tally.mjs').Report} [creates]
  * @property {import('./load/tally.mjs').Report} [reads]
  * @property {import('./load/tally.mjs').Report} [steadyReads]
+ * @property {import('./load/tally.mjs').Report} [steadyCreates]
  * @property {number} indexedMs from the last response until search finds all created items
  * @property {Record<string, number>} cpuMs CPU time until then by process, including the databases
  * @property {Record<string, number>} peakMegabytes peak memory by process of the subject
@@ -57,13 +58,23 @@ export class Meter {
 
     for (const [name, { ms }] of Object.entries(reports))
       if (ms.p50 === undefined) this.report(`${subject.title} sent no response to ${name} in the measured time`);
-    const indexedMs = load.creates ? await this.#waitUntilIndexed(subject) : 0;
+    const indexedMs = load.creates ? await this.waitUntilIndexed(subject) : 0;
     const cpuMs = mapValues(pids, (pid, name) => cpuMsOf(pid) - before[name]);
     const peakMegabytes = mapValues(subject.pids, peakMegabytesOf);
-    if (load.creates) await this.#checkStored(subject, countBefore, reports.creates, load.creates.expected);
+    if (load.creates) await this.#checkStored(subject, countBefore, reports, load.creates.expected);
     if (load.reads) this.#checkReads(subject, reports.reads);
     await delay(SETTLE_MS);
     return { ...reports, indexedMs, cpuMs, peakMegabytes };
+  }
+
+  /** Queues creates while the workers of a subject are suspended. */
+  async fillQueue({ port, pids }, creates) {
+    process.kill(pids.worker, 'SIGSTOP');
+    try {
+      await this.#generate({ port, creates: { ...creates, isAsync: true } });
+    } finally {
+      process.kill(pids.worker, 'SIGCONT');
+    }
   }
 
   /** Runs each subject before it is measured, until V8 has compiled its code and its caches are filled. */
@@ -83,7 +94,7 @@ export class Meter {
   }
 
   /** Waits for the work that a subject defers, so that it does not slow down the next subject. */
-  async #waitUntilIndexed({ title, hasUnindexed }) {
+  async waitUntilIndexed({ title, hasUnindexed }) {
     const since = performance.now();
     while (await hasUnindexed()) {
       if (performance.now() - since > INDEXED_WITHIN_MS) {
@@ -96,7 +107,9 @@ export class Meter {
   }
 
   /** Requires that every create with a 200 is stored and, beyond those, at most the ones with an unknown outcome. */
-  async #checkStored({ title, countItems }, countBefore, { responses, refusedWithoutRetryAfter }, expected) {
+  async #checkStored({ title, countItems }, countBefore, { creates, steadyCreates }, expected) {
+    const { refusedWithoutRetryAfter } = creates;
+    const responses = added(creates.responses, steadyCreates?.responses ?? {});
     const { 200: created = 0, 503: refused = 0, ...others } = responses;
     const unknown = sum(others);
     let stored = (await countItems()) - countBefore;
@@ -126,6 +139,12 @@ export class Meter {
     this.problems.push(problem);
     this.#launcher.steps.print(`!!!!! ${problem}`);
   }
+}
+
+function added(counts, others) {
+  const all = { ...counts };
+  for (const [name, count] of Object.entries(others)) all[name] = (all[name] ?? 0) + count;
+  return all;
 }
 
 function sum(counts) {

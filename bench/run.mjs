@@ -39,6 +39,7 @@ const BENCHMARKS = {
   telemetry: ['quick', 'rounds', 'write'],
   workers: ['quick', 'rounds', 'write'],
   sizing: ['quick', 'rounds', 'write'],
+  sellers: ['quick', 'rounds', 'write'],
   dashboard: ['quick', 'write'],
 };
 

@@ -42,13 +42,14 @@ export function titleOf(name) {
  * Starts subjects on databases of their own, and creates and checks one item in each.
  * @param {import('./benchmark.mjs').Bench} bench
  * @param {string[]} names
- * @param {{name: string, env: object}[]} [variants] of the service, with settings of their own
+ * @param {{name: string, env: object, token?: string}[]} [variants] of the service, with settings of their own, and the
+ *   token of its first create
  */
 export async function startSubjects({ launcher, databases, options }, names, variants = []) {
   const folder = await compilePeers(launcher);
   const subjects = {};
   const known = Object.keys(SUBJECTS).filter((name) => names.includes(name));
-  for (const { name, env: more } of [...known.map((name) => ({ name })), ...variants]) {
+  for (const { name, env: more, token } of [...known.map((name) => ({ name })), ...variants]) {
     const env = { ...(await databases.environment(name)), ...more };
     const root = name === 'other' ? options.against : ROOT;
     const db = databases.db(name);
@@ -57,7 +58,7 @@ export async function startSubjects({ launcher, databases, options }, names, var
     if (SUBJECTS[name]?.isWithoutSearch) await db.collection('items').createIndex({ publicId: 1 }, { unique: true });
     else await runCli(launcher, 'setup', env, root);
     const subject = await startSubject(launcher, name, env, { root, folder });
-    const itemId = await createFirst(name, subject.port);
+    const itemId = await createFirst(name, subject.port, token);
     const countItems = () => db.collection('items').countDocuments();
     subjects[name] = { ...subject, itemId, countItems, hasUnindexed: () => hasUnindexed(db) };
   }
@@ -122,8 +123,8 @@ async function insertReferences(db) {
 }
 
 /** Creates the first item and checks it: a benchmark of a broken subject would be worthless. */
-async function createFirst(name, port) {
-  const item = await call(port, 'create', exampleBody());
+async function createFirst(name, port, token) {
+  const item = await call(port, 'create', exampleBody(), token);
   deepStrictEqual(Object.keys(item).sort(), FIELDS.toSorted(), `${name} returns other fields`);
   match(item.slug, /^road-bike-the-first-one-\d+$/);
   // The tutorial peer has no reads, because no figure needs them.
@@ -132,16 +133,16 @@ async function createFirst(name, port) {
 }
 
 /** Sends an API one request and returns the parsed body of the response. */
-export async function call(port, operation, body) {
-  const response = await send(port, operation, body);
+export async function call(port, operation, body, token) {
+  const response = await send(port, operation, body, token);
   return response.json();
 }
 
 /** Sends an API one request. Throws unless the status is 200. */
-export async function send(port, operation, body) {
+export async function send(port, operation, body, token) {
   const response = await fetch(`http://127.0.0.1:${port}/api/orpc/items/${operation}`, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
+    headers: { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) },
     body: JSON.stringify(body),
   });
   strictEqual(response.status, 200, `${operation} on port ${port} responded with ${response.status}`);

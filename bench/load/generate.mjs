@@ -10,7 +10,7 @@ import { createRequests, readRequests } from './requests.mjs';
 import { Tally } from './tally.mjs';
 
 /**
- * Creates or reads, or neither, and steady reads alongside them.
+ * Creates or reads, or neither, and steady reads or creates alongside them.
  * @typedef {object} Load
  * @property {Loop & {keyed?: boolean, waitS?: number, isAsync?: boolean, isUnknown?: boolean, expected?: string}} [creates]
  *   whether each has an Idempotency-Key, the wait that it requests in seconds, whether it requests none, whether its brand
@@ -18,6 +18,7 @@ import { Tally } from './tally.mjs';
  * @property {Loop & {operation: string, inputs: object[]}} [reads] their inputs are drawn at random
  * @property {{id: string, rate: number, ms?: number}} [steadyReads] getById of one item at a steady rate, while the
  *   others last or for `ms`
+ * @property {{tokens: string[], rate: number, ms: number}} [steadyCreates] creates at a steady rate for `ms`
  */
 
 /**
@@ -25,11 +26,11 @@ import { Tally } from './tally.mjs';
  * @typedef {{connections: number, warmUpMs?: number, ms?: number, count?: number, rate?: number}} Loop
  */
 
-/** Steady reads start this long before the other load. */
-const READ_BEFORE_MS = 500;
+/** Steady requests start this long before the other load. */
+const BEFORE_MS = 500;
 
 /** @type {Load & {port: number}} */
-const { port, creates, reads, steadyReads } = JSON.parse(readFileSync(process.argv[2], 'utf8'));
+const { port, creates, reads, steadyReads, steadyCreates } = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 const next = creates ? createRequests(port, creates) : reads && readRequests(port, reads);
 // Excludes the cost of starting the process.
 const started = process.cpuUsage();
@@ -38,10 +39,14 @@ const { user, system } = process.cpuUsage(started);
 process.stdout.write(JSON.stringify({ ...report, cpuMs: (user + system) / 1000 }));
 
 async function generate() {
-  const reader = steadyReads && (await startReader());
+  const steady = steadyReads ?? steadyCreates;
+  const thread = steady && (await startSteady(steady));
   const name = creates ? 'creates' : 'reads';
-  const sent = next ? { [name]: await send({ ...creates, ...reads }) } : await delay(steadyReads.ms);
-  return { ...sent, steadyReads: await reader?.stop() };
+  const [sent] = await Promise.all([
+    next && send({ ...creates, ...reads }).then((report) => ({ [name]: report })),
+    steady?.ms && delay(steady.ms),
+  ]);
+  return { ...sent, [steadyCreates ? 'steadyCreates' : 'steadyReads']: await thread?.stop() };
 }
 
 async function send({ connections, warmUpMs = 0, ms = Infinity, count, rate = Infinity }) {
@@ -52,12 +57,12 @@ async function send({ connections, warmUpMs = 0, ms = Infinity, count, rate = In
   return tally.report();
 }
 
-/** Reads in a separate thread, so that the work for other requests does not delay the responses. */
-async function startReader() {
-  const workerData = { port, ...steadyReads, measureAfterMs: READ_BEFORE_MS };
-  const thread = new Worker(new URL('reader.mjs', import.meta.url), { workerData });
+/** Sends in a separate thread, so that the work for other requests does not delay the responses. */
+async function startSteady(load) {
+  const workerData = { port, ...load, measureAfterMs: BEFORE_MS };
+  const thread = new Worker(new URL('steady.mjs', import.meta.url), { workerData });
   await once(thread, 'online');
-  await delay(READ_BEFORE_MS);
+  await delay(BEFORE_MS);
   const stop = async () => {
     thread.postMessage('stop');
     const [report] = await once(thread, 'message');

@@ -23,22 +23,24 @@ export const REFERENCES = { brands: 50, conditions: 5 };
  * Returns a function that makes create requests of about 900 bytes, no two with the same name. An item has some 60 search
  * terms, about as many as a generated listing.
  */
-export function createRequests(port, { keyed, waitS, isAsync, isUnknown }) {
+export function createRequests(port, { keyed, waitS, isAsync, isUnknown, tokens = [] }) {
   const bodies = Array.from({ length: TEXTS }, (_, index) => bodyAfterName(index, isUnknown));
   const preference = isAsync ? 'respond-async' : waitS && `wait=${waitS}`;
   const prefer = preference === undefined ? '' : `Prefer: ${preference}\r\n`;
+  const callers = tokens.length === 0 ? [''] : tokens.map(authorization);
   let count = 0;
   return () => {
     count += 1;
     const name = `${pick(NAMES, count)} ${pick(TRAITS, count * 7)} ${count}`;
     const key = keyed ? `Idempotency-Key: ${randomUUID()}\r\n` : '';
-    return post(port, 'create', `{"name":"${name}",${pick(bodies, count)}`, `${prefer}${key}`);
+    return post(port, 'create', `{"name":"${name}",${pick(bodies, count)}`, `${prefer}${key}${pick(callers, count)}`);
   };
 }
 
 /** Returns a function that draws requests with these inputs at random. */
-export function readRequests(port, { operation, inputs }) {
-  const requests = inputs.map((input) => post(port, operation, JSON.stringify(input)));
+export function readRequests(port, { operation, inputs, token }) {
+  const headers = token === undefined ? '' : authorization(token);
+  const requests = inputs.map((input) => post(port, operation, JSON.stringify(input), headers));
   return () => requests[Math.floor(Math.random() * requests.length)];
 }
 
@@ -61,6 +63,10 @@ function bodyAfterName(index, isUnknown) {
     photos: images.map((url, position) => ({ url, position, width: 1600, height: 1200 })),
   };
   return JSON.stringify(body).slice(1);
+}
+
+function authorization(token) {
+  return `Authorization: Bearer ${token}\r\n`;
 }
 
 function pick(list, index) {

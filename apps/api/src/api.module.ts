@@ -73,7 +73,7 @@ export class ApiModule implements OnApplicationShutdown {
           new CreateQueue(
             connectRedis(config.redisUrl, 'producer', report),
             config.queuePrefix,
-            config.backlog,
+            { total: config.backlog, seller: config.sellerBacklog },
             report,
           ),
       },

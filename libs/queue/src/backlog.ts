@@ -36,9 +36,12 @@ export type BacklogState = Omit<Sample, 'at'> & { refuses?: FullReason | undefin
 /** A limit that the queue has reached. */
 type FullReason = 'memory' | 'jobs' | 'bytes';
 
-/** Why a create is not queued: a limit, or no job has finished for a while, or the jobs before it would take too long. */
+/**
+ * Why a create is not queued: a limit of the queue or of its seller, or no job has finished for a while, or the jobs
+ * before it would take too long.
+ */
 export interface Refusal {
-  reason: FullReason | 'stalled' | 'slow';
+  reason: FullReason | 'seller' | 'stalled' | 'slow';
   retryAfterS: number;
 }
 
@@ -68,32 +71,53 @@ export class Backlog {
   ) {}
 
   /**
-   * Counts a create of this many bytes as queued, or returns why not and when to retry. A create
-   * whose client waits (`waitMs`) is also refused if the jobs before it would take longer than that wait.
+   * Counts a create of this many bytes as queued, or returns why not and when to retry. The create of a client that waits
+   * (`waitMs`) is also refused while no job finishes.
    *
    * @throws if Redis does not reply
    */
   async admit(bytes: number, waitMs: number | undefined): Promise<Refusal | undefined> {
     const sample = await this.current();
-    const waiting = sample.waiting + this.added.jobs;
+    const { waiting } = this;
     const drainMs = this.rate.drainMs(waiting);
     const isStalled = waitMs !== undefined && waiting > 0 && this.rate.stalledMs > Math.max(waitMs, STALLED_AFTER_MS);
     if (isStalled) {
       const retryAfterS = Math.min(RETRY_AFTER_STALLED_S, toSeconds(drainMs) ?? RETRY_AFTER_STALLED_S);
       return { reason: 'stalled', retryAfterS };
     }
-    const isTooSlow = waitMs !== undefined && drainMs !== undefined && drainMs > waitMs;
-    const reason = this.reasonIn(sample, this.added) ?? (isTooSlow ? 'slow' : undefined);
+    const reason = this.reasonIn(sample, this.added);
     if (reason !== undefined) return { reason, retryAfterS: toSeconds(drainMs) ?? 1 };
     this.added.jobs += 1;
     this.added.bytes += bytes;
     return undefined;
   }
 
+  /** Takes back a create that was admitted and is not queued after all. */
+  release(bytes: number): void {
+    this.added.jobs -= 1;
+    this.added.bytes -= bytes;
+  }
+
+  /** Returns a refusal if the jobs before a create would take longer than its client waits. */
+  refuseWait(waitMs: number | undefined, ahead = this.waiting): Refusal | undefined {
+    const drainMs = this.rate.drainMs(ahead);
+    const isTooSlow = waitMs !== undefined && drainMs !== undefined && drainMs > waitMs;
+    return isTooSlow ? { reason: 'slow', retryAfterS: toSeconds(drainMs) ?? 1 } : undefined;
+  }
+
+  /** Returns when to try again if too many jobs of one seller wait. */
+  refuseSeller(): Refusal {
+    return { reason: 'seller', retryAfterS: toSeconds(this.rate.drainMs(this.waiting)) ?? 1 };
+  }
+
   /** Samples the queue, which also updates the drain rate. @throws if Redis does not reply */
   async state(): Promise<BacklogState> {
     const sample = await this.takeSample();
     return { ...sample, refuses: this.reasonIn(sample, { jobs: 0, bytes: 0 }) };
+  }
+
+  private get waiting(): number {
+    return (this.sample?.waiting ?? 0) + this.added.jobs;
   }
 
   private reasonIn({ jobs, bytes, memory }: Sample, added: BacklogLimits): FullReason | undefined {
@@ -160,8 +184,9 @@ for _, key in ipairs({ prioritized, delayed }) do
   counts[key] = redis.call('ZCARD', key)
   bytes = bytes + bytesOf(counts[key], redis.call('ZRANGE', key, 0, sampled - 1))
 end
--- Workers take jobs from the end of the list.
-local oldest = redis.call('LINDEX', wait, -1)
+-- Workers take jobs from the end of the list, and then those of the highest priority. The oldest job of a seller is
+-- before its others.
+local oldest = redis.call('LINDEX', wait, -1) or redis.call('ZRANGE', prioritized, 0, 0)[1]
 local since = oldest and tonumber(redis.call('HGET', prefix .. oldest, 'timestamp') or 0) or 0
 local completed = tonumber(redis.call('HGET', KEYS[5], 'count') or 0)
 local rejected = tonumber(redis.call('HGET', KEYS[6], 'count') or 0)

@@ -1,7 +1,8 @@
 import { CREATE_JOB_VERSION, parseCreateJob, type CreateJob } from '@app/contracts';
 import { Queue } from 'bullmq';
 import { ReplyError } from 'ioredis';
-import { Backlog, type BacklogLimits } from './backlog.js';
+import { Backlog, type BacklogLimits, type Refusal } from './backlog.js';
+import { FairShares } from './fair-shares.js';
 import { traceSend } from './job-spans.js';
 import { CREATE_JOB_OPTIONS, CREATE_QUEUE, keyPrefix } from './queue-settings.js';
 import { reportRefusal, type RedisConnection, type Report } from './redis.js';
@@ -21,15 +22,34 @@ export interface ExistingJob {
 /** The data of a create job, without the version that the queue adds. */
 export type NewJob = Omit<CreateJob, 'version'>;
 
+/** How much may wait in the queue. */
+export interface QueueLimits {
+  total: BacklogLimits;
+  /** For each seller. Undefined means that sellers are not told apart: first in, first out. */
+  seller: BacklogLimits | undefined;
+}
+
+/** What is known of a create before it is queued. */
+export interface AdmissionRequest {
+  sellerId: string;
+  bytes: number;
+  /** How long its client waits, or undefined if it does not. */
+  waitMs: number | undefined;
+}
+
+/** Whether a create may be queued, and with which priority. Undefined means first in, first out. */
+export type Admission = { kind: 'admitted'; priority: number | undefined } | ({ kind: 'refused' } & Refusal);
+
 /** The producer side of the create queue. */
 export class CreateQueue {
   readonly backlog: Backlog;
   private readonly queue: Queue;
+  private readonly shares: FairShares | undefined;
 
   constructor(
     private readonly redis: RedisConnection,
     queuePrefix: string,
-    limits: BacklogLimits,
+    limits: QueueLimits,
     private readonly report: Report = () => undefined,
   ) {
     this.queue = new Queue(CREATE_QUEUE, {
@@ -41,7 +61,9 @@ export class CreateQueue {
       skipVersionCheck: true,
     });
     this.queue.on('error', () => undefined);
-    this.backlog = new Backlog(redis, (name) => this.queue.toKey(name), limits, report);
+    const toKey = (name: string): string => this.queue.toKey(name);
+    this.backlog = new Backlog(redis, toKey, limits.total, report);
+    this.shares = limits.seller && new FairShares(redis, toKey, { ...limits, seller: limits.seller });
   }
 
   /** Resolves once the connection can send commands. */
@@ -50,12 +72,30 @@ export class CreateQueue {
     await new Promise((resolve) => this.redis.once('ready', resolve));
   }
 
+  /** Reserves a place in the queue, or returns why there is none and when to retry. @throws if Redis does not reply */
+  async admit({ sellerId, bytes, waitMs }: AdmissionRequest): Promise<Admission> {
+    const full = await this.backlog.admit(bytes, waitMs);
+    if (full !== undefined) return { kind: 'refused', ...full };
+    const place = await this.shares?.place(sellerId, bytes);
+    const isSellerFull = this.shares !== undefined && place === undefined;
+    const refusal = isSellerFull ? this.backlog.refuseSeller() : this.backlog.refuseWait(waitMs, place?.ahead);
+    if (refusal === undefined) return { kind: 'admitted', priority: place?.priority };
+    this.backlog.release(bytes);
+    return { kind: 'refused', ...refusal };
+  }
+
   /** Adds the job under the id of its item. An existing job with this id stays unchanged. */
-  async add(job: NewJob): Promise<EnqueueResult> {
+  async add(job: NewJob, priority?: number): Promise<EnqueueResult> {
     if (this.redis.status !== 'ready') return 'refused';
     return traceSend(CREATE_QUEUE, (traceparent) => {
       const data = traceparent === undefined ? dataOf(job) : { ...dataOf(job), traceparent };
-      return this.toEnqueueResult(this.queue.add('create', data, { ...CREATE_JOB_OPTIONS, jobId: job.id }));
+      return this.toEnqueueResult(
+        this.queue.add('create', data, {
+          ...CREATE_JOB_OPTIONS,
+          jobId: job.id,
+          ...(priority !== undefined && { priority }),
+        }),
+      );
     });
   }
 

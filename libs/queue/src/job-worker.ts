@@ -108,8 +108,11 @@ export class JobWorker {
   }
 
   /** Returns how many jobs wait to be taken. @throws if Redis does not reply */
-  countWaiting(): Promise<number> {
-    return this.source.redis.llen(this.worker.toKey('wait'));
+  async countWaiting(): Promise<number> {
+    const { redis } = this.source;
+    const counts = [redis.llen(this.worker.toKey('wait')), redis.zcard(this.worker.toKey('prioritized'))];
+    const [first = 0, prioritized = 0] = await Promise.all(counts);
+    return first + prioritized;
   }
 
   /** Stops taking jobs. Those that are not finished within `graceMs` return to the queue, for another worker. */

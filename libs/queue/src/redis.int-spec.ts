@@ -38,7 +38,7 @@ describe('the queue on Redis', () => {
   /** Expects a worker to get a job from the queue, and its reply to arrive. */
   async function expectRoundTrip(url: string): Promise<void> {
     const producer = connect(url, 'producer');
-    const queue = new CreateQueue(producer, 'test', { jobs: 1000, bytes: 1_000_000 });
+    const queue = new CreateQueue(producer, 'test', { total: { jobs: 1000, bytes: 1_000_000 }, seller: undefined });
     const subscriber = new ReplySubscriber(connect(url, 'subscriber'), 'test');
     const replies: CreateReply[] = [];
     subscriber.listen((reply) => replies.push(reply));
@@ -112,7 +112,7 @@ describe('the queue on Redis', () => {
       throttle((line: string) => lines.push(line), 60_000),
     );
     open.push(producer);
-    const queue = new CreateQueue(producer, 'test', { jobs: 1000, bytes: 1_000_000 });
+    const queue = new CreateQueue(producer, 'test', { total: { jobs: 1000, bytes: 1_000_000 }, seller: undefined });
     await eventually(() => queue.backlog.admit(1, 10_000));
     await nodes[0].kill();
     await eventually(async () => {
@@ -132,7 +132,7 @@ describe('the queue on Redis', () => {
   it('reads the memory of the Cluster node that holds it', async () => {
     const { url, nodes } = await startRedisCluster();
     const producer = connect(url, 'producer');
-    const queue = new CreateQueue(producer, 'test', { jobs: 1000, bytes: 1_000_000 });
+    const queue = new CreateQueue(producer, 'test', { total: { jobs: 1000, bytes: 1_000_000 }, seller: undefined });
     const other = new Redis({ port: nodes[1].port });
     open.push(other);
     await other.config('SET', 'maxmemory', '100mb');
@@ -143,7 +143,10 @@ describe('the queue on Redis', () => {
   it('reports no limit once its jobs are finished', async () => {
     const redis = await createRedis();
     await startRedis(redis);
-    const queue = new CreateQueue(connect(redis.url, 'producer'), 'test', { jobs: 3, bytes: 1_000_000 });
+    const queue = new CreateQueue(connect(redis.url, 'producer'), 'test', {
+      total: { jobs: 3, bytes: 1_000_000 },
+      seller: undefined,
+    });
     await eventually(() => queue.backlog.admit(1, undefined));
     for (let n = 1; n < 3; n++) await queue.backlog.admit(1, undefined);
     expect(await queue.backlog.admit(1, undefined)).toBeDefined();
@@ -169,7 +172,7 @@ describe('the queue on Redis', () => {
     const redis = await createRedis();
     await startRedis(redis);
     const producer = connect(redis.url, 'producer');
-    const queue = new CreateQueue(producer, 'test', { jobs: 1, bytes: 1_000_000 });
+    const queue = new CreateQueue(producer, 'test', { total: { jobs: 1, bytes: 1_000_000 }, seller: undefined });
     await eventually(() => queue.backlog.admit(1, undefined));
     const now = Date.now.bind(Date);
     const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() - 3_600_000);

@@ -18,6 +18,7 @@ describe('configuration', () => {
       metricsToken: undefined,
       createWaitMs: 10_000,
       backlog: { jobs: 10_000, bytes: 268_435_456 },
+      sellerBacklog: undefined,
       maxBodyBytes: 1_048_576,
       maxItemBytes: 65_536,
       maxConnections: 10_000,

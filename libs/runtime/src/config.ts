@@ -26,13 +26,21 @@ export interface AdminTokens {
   metricsToken: string | undefined;
 }
 
+/** Limits on what waits in the queue. */
+export interface BacklogConfig {
+  jobs: number;
+  bytes: number;
+}
+
 export interface ApiConfig extends CommonConfig, AdminTokens {
   adminHost: string;
   /** 0 means any free port. */
   adminPort: number;
   createWaitMs: number;
   /** Numbers of waiting jobs, and of bytes of their data, beyond which creates are refused. */
-  backlog: { jobs: number; bytes: number };
+  backlog: BacklogConfig;
+  /** The same for the jobs of each seller. Undefined if sellers are not known, or not limited. */
+  sellerBacklog: BacklogConfig | undefined;
   maxBodyBytes: number;
   /** Limit on the validated input of a create, as JSON. */
   maxItemBytes: number;
@@ -85,6 +93,7 @@ export function loadApiConfig(env = process.env): ApiConfig {
     port: read(env, 'PORT'),
     createWaitMs: read(env, 'CREATE_WAIT_MS'),
     backlog: { jobs: read(env, 'BACKLOG_LIMIT'), bytes: read(env, 'BACKLOG_BYTES') },
+    sellerBacklog: loadSellerBacklog(env),
     maxBodyBytes: read(env, 'MAX_BODY_BYTES'),
     maxItemBytes: read(env, 'MAX_ITEM_BYTES'),
     maxConnections: read(env, 'MAX_CONNECTIONS'),
@@ -97,6 +106,11 @@ export function loadApiConfig(env = process.env): ApiConfig {
     idempotencySecret: read(env, 'IDEMPOTENCY_SECRET'),
     publicSiteUrl: read(env, 'PUBLIC_SITE_URL').replace(/\/+$/, ''),
   };
+}
+
+function loadSellerBacklog(env: NodeJS.ProcessEnv): BacklogConfig | undefined {
+  const [jobs, bytes] = [read(env, 'SELLER_BACKLOG_LIMIT'), read(env, 'SELLER_BACKLOG_BYTES')];
+  return jobs === 0 || loadAuthConfig(env) === undefined ? undefined : { jobs, bytes };
 }
 
 /** Reads the settings of the worker process. @throws ConfigError */

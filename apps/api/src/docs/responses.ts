@@ -14,7 +14,8 @@ const WHEN = {
     'The body is too large: by default, more than 1 MiB, 25,000 objects, arrays and object members, or 150,000 values. ' +
     'Or the item of a create is too large: by default, its input as JSON without unknown keys has more than 64 KiB.',
   UNSUPPORTED_MEDIA_TYPE: 'The body is not `application/json` in UTF-8, or is compressed.',
-  TOO_MANY_REQUESTS: 'Authentication is on, and this address has sent too many invalid credentials.',
+  TOO_MANY_REQUESTS:
+    'Authentication is on, and this address has sent too many invalid credentials, or too many creates of this caller wait. Nothing was created. Try again after `Retry-After`.',
   UNPROCESSABLE_CONTENT: 'The Idempotency-Key was used with another body.',
   REQUEST_HEADER_FIELDS_TOO_LARGE: 'The request headers are larger than 16 KiB.',
   INTERNAL_SERVER_ERROR: 'The service has a fault.',

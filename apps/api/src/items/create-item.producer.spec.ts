@@ -1,6 +1,6 @@
 import type { NewItem } from '@app/contracts';
 import type { ItemRepository } from '@app/database';
-import type { CreateQueue, ReplySubscriber } from '@app/queue';
+import type { Admission, CreateQueue, ReplySubscriber } from '@app/queue';
 import { withDeadline } from '@app/runtime';
 import { Registry } from 'prom-client';
 import { CreateMetrics } from '../metrics/create-metrics.js';
@@ -8,6 +8,7 @@ import { CreateItemProducer, type ProducerOptions, type ProducerOutcome } from '
 
 const NEVER = new Promise<never>(() => undefined);
 const REFUSED = { kind: 'refused', retryAfterS: 1, reason: 'time' };
+const ADMITTED: Admission = { kind: 'admitted', priority: undefined };
 const SIZE = { bytes: 100, heapBytes: 100 };
 /** The most creates that are queued concurrently. */
 const MAX_QUEUEING = 16;
@@ -25,7 +26,7 @@ function deferred<T>(value: T): { promise: Promise<T>; settle: () => void } {
 describe('CreateItemProducer', () => {
   const find = jest.fn<Promise<undefined>, [string]>();
   const add = jest.fn<Promise<string>, [{ id: string }]>();
-  const admit = jest.fn<Promise<undefined>, []>();
+  const admit = jest.fn<Promise<Admission>, []>();
   const findStored = jest.fn<Promise<undefined[]>, [string[], deadline: number]>();
   const findStoredById = async (id: string, deadline: number): Promise<undefined> =>
     (await findStored([id], deadline))[0];
@@ -38,11 +39,11 @@ describe('CreateItemProducer', () => {
     jest.resetAllMocks();
     find.mockResolvedValue(undefined);
     add.mockResolvedValue('queued');
-    admit.mockResolvedValue(undefined);
+    admit.mockResolvedValue(ADMITTED);
     findStored.mockResolvedValue([]);
     findStates.mockImplementation((ids) => Promise.resolve(ids.map(() => 'open')));
-    const backlog = { admit, state: () => Promise.resolve() };
-    const queue = { find, add, findStates, backlog } as unknown as CreateQueue;
+    const backlog = { state: () => Promise.resolve() };
+    const queue = { find, add, admit, findStates, backlog } as unknown as CreateQueue;
     const replies = { channel: 'replies', listen: () => undefined } as unknown as ReplySubscriber;
     const items = { findStored, findStoredById } as unknown as ItemRepository;
     producer = new CreateItemProducer(queue, replies, items, new CreateMetrics(new Registry()));
@@ -112,7 +113,7 @@ describe('CreateItemProducer', () => {
   });
 
   it('queues nothing if the deadline passes while it waits for Redis', async () => {
-    const { promise, settle: respond } = deferred(undefined);
+    const { promise, settle: respond } = deferred(ADMITTED);
     admit.mockReturnValue(promise);
     const late = create({ queueBy: performance.now() + 50 });
     await after(60);
@@ -123,7 +124,7 @@ describe('CreateItemProducer', () => {
   });
 
   it('still queues a create if only one of the clients that share it disconnects', async () => {
-    const { promise, settle: respond } = deferred(undefined);
+    const { promise, settle: respond } = deferred(ADMITTED);
     admit.mockReturnValue(promise);
     const { promise: disconnected, settle: disconnect } = deferred(undefined);
     const left = create({ disconnected });

@@ -108,11 +108,16 @@ export class CreateItemProducer {
     earlier: Exclude<Earlier, Known>,
   ): Promise<ProducerOutcome | undefined> {
     const existing = 'existing' in earlier ? earlier.existing : undefined;
+    let priority: number | undefined;
     try {
       if (earlier.kind === 'unreadable') await this.queue.replaceData(earlier.existing, pending.job);
       const waitMs = options.respondAsync ? undefined : Math.max(0, options.deadline - performance.now());
-      const refusal = existing ? undefined : await this.queue.backlog.admit(options.size.bytes, waitMs);
-      if (refusal !== undefined) return { kind: 'refused', ...refusal };
+      if (existing === undefined) {
+        const { sellerId } = pending.job;
+        const admission = await this.queue.admit({ sellerId, bytes: options.size.bytes, waitMs });
+        if (admission.kind === 'refused') return admission;
+        ({ priority } = admission);
+      }
     } catch {
       // Redis did not respond, and nothing has been queued yet.
       return refused('redis');
@@ -120,7 +125,9 @@ export class CreateItemProducer {
     // While Redis was asked, all its clients may have disconnected, or its time may have passed.
     if (pending.isSettled || performance.now() > options.queueBy) return refused('time');
     pending.markSent();
-    const enqueued = await (existing === undefined ? this.queue.add(pending.job) : this.queue.retry(pending.job.id));
+    const enqueued = await (existing === undefined
+      ? this.queue.add(pending.job, priority)
+      : this.queue.retry(pending.job.id));
     if (enqueued === 'refused') return refused('redis');
     // If Redis did not confirm the job, it is looked up, and queued again if missing, while its client waits.
     if (enqueued === 'queued') pending.markQueued();

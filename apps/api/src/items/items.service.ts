@@ -29,7 +29,7 @@ import { Json } from '../orpc/json.js';
 import { requireUser } from '../auth/authorizer.js';
 import type { Principal } from '../auth/principal.js';
 import { ApiError, type ApiErrorDetails } from '../http/api-error.js';
-import { CreateItemProducer } from './create-item.producer.js';
+import { CreateItemProducer, type ProducerOutcome } from './create-item.producer.js';
 import { MalformedItems } from './malformed-items.js';
 import type { Preferences } from '../http/prefer.js';
 
@@ -185,10 +185,7 @@ export class ItemsService {
       case 'conflict':
         throw new ApiError('UNPROCESSABLE_CONTENT');
       case 'refused':
-        throw new ApiError('SERVICE_UNAVAILABLE', {
-          message: 'This request has created nothing, try again',
-          headers: { 'Retry-After': String(outcome.retryAfterS) },
-        });
+        throw refusal(outcome);
       case 'unknown':
         throw new ApiError('GATEWAY_TIMEOUT', unknownOutcome(id, key !== undefined));
       case 'failed':
@@ -226,6 +223,16 @@ export class ItemsService {
 
 function isTooLong(lookup: string | undefined): boolean {
   return lookup !== undefined && lookup.length > MAX_LOOKUP_LENGTH;
+}
+
+function refusal({ reason, retryAfterS }: Extract<ProducerOutcome, { kind: 'refused' }>): ApiError {
+  const headers = { 'Retry-After': String(retryAfterS) };
+  if (reason === 'seller')
+    return new ApiError('TOO_MANY_REQUESTS', {
+      message: 'Too many of your creates are waiting. This request has created nothing, try again',
+      headers,
+    });
+  return new ApiError('SERVICE_UNAVAILABLE', { message: 'This request has created nothing, try again', headers });
 }
 
 function unknownOutcome(id: string, isKeyed: boolean): ApiErrorDetails {

@@ -1,11 +1,22 @@
 import { Counter, type Registry } from 'prom-client';
 
 const OUTCOMES = ['stored', 'replayed', 'queued', 'conflict', 'failed', 'unknown'] as const;
-const REASONS = ['jobs', 'bytes', 'memory', 'stalled', 'slow', 'process', 'redis', 'mongodb', 'time'] as const;
+const REASONS = [
+  'jobs',
+  'bytes',
+  'memory',
+  'seller',
+  'stalled',
+  'slow',
+  'process',
+  'redis',
+  'mongodb',
+  'time',
+] as const;
 const WAIT_ENDS = ['reply', 'look-up', 'deadline', 'abandoned'] as const;
 
 /**
- * Why a create was refused: the queue is full or slow, this process is full, a store did not respond, or it was too
+ * Why a create was refused: the queue is full or slow, too many creates of its seller wait, this process is full, a store did not respond, or it was too
  * late.
  */
 export type RefusalReason = (typeof REASONS)[number];

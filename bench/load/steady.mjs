@@ -1,15 +1,16 @@
-// The thread of the steady reads. It reads until it receives a message, and posts its report.
+// The thread of the steady requests. It sends them until it receives a message, and posts its report.
 import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
 import { openLoop } from './loops.mjs';
-import { readRequests } from './requests.mjs';
+import { createRequests, readRequests } from './requests.mjs';
 import { Tally } from './tally.mjs';
 
 const CONNECTIONS = 16;
 
-const { port, id, rate, measureAfterMs } = workerData;
+const { port, id, tokens, rate, measureAfterMs } = workerData;
 const tally = new Tally({ measureFrom: performance.now() + measureAfterMs });
-const next = readRequests(port, { operation: 'getById', inputs: [{ id }] });
+const next =
+  id === undefined ? createRequests(port, { tokens }) : readRequests(port, { operation: 'getById', inputs: [{ id }] });
 await openLoop(port, { connections: CONNECTIONS, rate, until: once(parentPort, 'message'), next, tally });
 parentPort.postMessage(tally.report());
 parentPort.close();

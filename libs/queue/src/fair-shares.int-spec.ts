@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import { Queue, Worker, type Job } from 'bullmq';
+import { FairShares } from './fair-shares.js';
+import { connectRedis, type RedisConnection } from './redis.js';
+
+const TOTAL = { jobs: 1000, bytes: 1_000_000 };
+const SELLER = { jobs: 500, bytes: 500_000 };
+
+describe('fair shares', () => {
+  let redis: RedisConnection;
+  let blocking: RedisConnection;
+  let queue: Queue;
+  let worker: Worker;
+  beforeAll(async () => {
+    [redis, blocking] = (['producer', 'worker'] as const).map((role) =>
+      connectRedis(process.env['REDIS_URL'] ?? '', role, () => undefined),
+    ) as [RedisConnection, RedisConnection];
+    await Promise.all(
+      [redis, blocking].map((connection) => new Promise((resolve) => connection.once('ready', resolve))),
+    );
+  });
+  beforeEach(() => {
+    const prefix = `{test-${randomUUID()}}`;
+    queue = new Queue('create', { connection: redis, prefix });
+    worker = new Worker('create', null, { connection: blocking, prefix, autorun: false });
+  });
+  afterEach(async () => {
+    await worker.close();
+    await queue.obliterate({ force: true });
+    await queue.close();
+  });
+  afterAll(() => {
+    redis.disconnect();
+    blocking.disconnect();
+  });
+
+  const sharesOf = (seller = SELLER, total = TOTAL): FairShares =>
+    new FairShares(redis, (name) => queue.toKey(name), { seller, total });
+  /** Adds jobs of a seller as the API does. Returns how many there was room for. */
+  async function add(shares: FairShares, seller: string, count: number, bytes = 1): Promise<number> {
+    const places = await Promise.all(Array.from({ length: count }, () => shares.place(seller, bytes)));
+    const admitted = places.filter((place) => place !== undefined);
+    for (const { priority } of admitted) await queue.add(seller, {}, { priority });
+    return admitted.length;
+  }
+  /** Takes jobs and completes them. Returns their sellers. */
+  async function take(count: number): Promise<string[]> {
+    const sellers: string[] = [];
+    for (let taken = 0; taken < count; taken++) {
+      const job = (await worker.getNextJob('token', { block: false })) as Job | undefined;
+      if (!job) break;
+      sellers.push(job.name);
+      await job.moveToCompleted(undefined, 'token', false);
+    }
+    return sellers;
+  }
+  const countOf = (seller: string, sellers: string[]): number => sellers.filter((each) => each === seller).length;
+
+  it('put the job of a quiet seller before almost all jobs of one that has many', async () => {
+    const shares = sharesOf();
+    await add(shares, 'large', 200);
+    await take(20);
+    await add(shares, 'quiet', 1);
+    expect(await take(5)).toContain('quiet');
+  });
+
+  it('alternate between sellers that all have many jobs', async () => {
+    const shares = sharesOf();
+    for (const seller of ['a', 'b', 'c']) await add(shares, seller, 60);
+    const taken = await take(90);
+    for (const seller of ['a', 'b', 'c']) expect(countOf(seller, taken)).toBeGreaterThanOrEqual(27);
+  });
+
+  it('keep the jobs of each seller in order, and starve nobody', async () => {
+    const shares = sharesOf();
+    await add(shares, 'large', 100);
+    const taken: string[] = [];
+    // Others keep coming, each for the first time.
+    for (let round = 0; round < 50; round++) {
+      await add(shares, `quiet ${String(round)}`, 1);
+      taken.push(...(await take(2)));
+    }
+    expect(countOf('large', taken)).toBeGreaterThanOrEqual(45);
+  });
+
+  it('limit the jobs of a seller that wait, and make room as they are taken', async () => {
+    const shares = sharesOf({ jobs: 40, bytes: 500_000 });
+    expect(await add(shares, 'large', 50)).toBe(40);
+    expect(await add(shares, 'large', 1)).toBe(0);
+    expect(await add(shares, 'quiet', 1)).toBe(1);
+    await take(21);
+    expect(await add(shares, 'large', 50)).toBeGreaterThanOrEqual(15);
+  });
+
+  it('limit the bytes of a seller that wait', async () => {
+    const shares = sharesOf({ jobs: 500, bytes: 1000 });
+    expect(await add(shares, 'large', 20, 100)).toBe(10);
+  });
+
+  it('leave room for others, however many sellers have many jobs', async () => {
+    const shares = sharesOf({ jobs: 1000, bytes: 1_000_000 }, { jobs: 120, bytes: 1_000_000 });
+    const admitted: number[] = [];
+    for (const seller of ['a', 'b', 'c']) {
+      let count = 0;
+      while ((await add(shares, seller, 1)) === 1) count++;
+      admitted.push(count);
+    }
+    expect(admitted).toEqual([60, 30, 15]);
+    expect(await add(shares, 'quiet', 5)).toBe(5);
+  });
+
+  it('begin anew once the queue is empty', async () => {
+    const shares = sharesOf({ jobs: 10, bytes: 500_000 });
+    expect(await add(shares, 'large', 20)).toBe(10);
+    expect(await take(20)).toHaveLength(10);
+    expect(await shares.place('large', 1)).toEqual({ priority: 1, ahead: 0 });
+    expect(await redis.zcard(queue.toKey('sellers'))).toBe(1);
+  });
+
+  it('forget sellers whose jobs are done, so that many of them do not fill Redis', async () => {
+    const shares = sharesOf();
+    for (let round = 0; round < 30; round++) {
+      await add(shares, `seller ${String(round)}`, 5);
+      await take(4);
+    }
+    expect(await redis.zcard(queue.toKey('sellers'))).toBeLessThanOrEqual((await queue.getPrioritizedCount()) + 1);
+  });
+
+  it('become first in, first out after millions of jobs without an empty queue', async () => {
+    const shares = sharesOf();
+    await queue.add('old', {}, { priority: 2_097_151 });
+    expect(await add(shares, 'large', 600)).toBe(500);
+    await add(shares, 'quiet', 1);
+    const taken = await take(600);
+    expect(taken.at(-1)).toBe('quiet');
+    expect(await shares.place('quiet', 1)).toMatchObject({ priority: 1 });
+  });
+});

@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto';
+import type { BacklogLimits } from './backlog.js';
+import type { RedisConnection } from './redis.js';
+
+/** The place of a new job in the queue. */
+export interface Place {
+  /** The priority of the job: 1 is the first. */
+  priority: number;
+  /** About how many jobs are before it. */
+  ahead: number;
+}
+
+/** A job that wants a place. */
+interface Request {
+  seller: string;
+  /** Its part of the seller's limits, at least one job. */
+  cost: number;
+  resolve: (place: Place | undefined) => void;
+  reject: (error: unknown) => void;
+}
+
+/** The lowest priority that BullMQ accepts (https://docs.bullmq.io/guide/jobs/prioritized). */
+const LOWEST_PRIORITY = 2_097_151;
+/** How many jobs of a seller share a priority, so that the priorities last for a long backlog. */
+const JOBS_PER_PRIORITY = 4;
+/** Long enough that two sellers never share one. */
+const HASH_LENGTH = 22;
+
+/**
+ * Gives sellers equal shares of the queue, however many jobs each of them adds: start-time fair queueing
+ * (https://doi.org/10.1109/90.649569). Each job of a seller starts, in virtual time, where the seller's previous job
+ * ends, or now if that is over. Its start is its priority. Virtual time is the start of the job that is next.
+ *
+ * The jobs of a seller that wait are those between now and the end of its last job, so Redis holds one number for each
+ * seller who has jobs waiting.
+ */
+export class FairShares {
+  private requests: Request[] = [];
+
+  constructor(
+    private readonly redis: RedisConnection,
+    private readonly toKey: (name: string) => string,
+    private readonly limits: { seller: BacklogLimits; total: BacklogLimits },
+  ) {}
+
+  /**
+   * Returns the place of a new job of this many bytes, or undefined if too many jobs of its seller wait: more than the
+   * seller's limits, or more than there is room for others. So one seller can fill half of the queue, and two a third each.
+   * Concurrent calls share a command.
+   *
+   * @throws if Redis does not reply
+   */
+  place(sellerId: string, bytes: number): Promise<Place | undefined> {
+    const { jobs, bytes: maxBytes } = this.limits.seller;
+    const cost = Math.max(1, (bytes * jobs) / maxBytes);
+    const seller = createHash('sha256').update(sellerId).digest('base64url').slice(0, HASH_LENGTH);
+    return new Promise((resolve, reject) => {
+      this.requests.push({ seller, cost, resolve, reject });
+      if (this.requests.length === 1) setImmediate(() => void this.placeAll());
+    });
+  }
+
+  private async placeAll(): Promise<void> {
+    const requests = this.requests;
+    this.requests = [];
+    const keys = ['prioritized', 'sellers'].map((name) => this.toKey(name));
+    const { seller, total } = this.limits;
+    const limits = [this.toKey(''), LOWEST_PRIORITY, JOBS_PER_PRIORITY, seller.jobs, total.jobs];
+    const jobs = requests.flatMap((request) => [request.seller, request.cost]);
+    try {
+      const places = (await this.redis.eval(PLACE_JOBS, keys.length, ...keys, ...limits, ...jobs)) as number[][];
+      for (const [index, { resolve }] of requests.entries()) {
+        const [priority, ahead = 0] = places[index] ?? [];
+        resolve(priority === undefined ? undefined : { priority, ahead });
+      }
+    } catch (error) {
+      for (const { reject } of requests) reject(error);
+    }
+  }
+}
+
+/**
+ * `sellers` holds the end of the last job of each seller, in jobs. If the lowest priority is reached, because the queue
+ * has not been empty for millions of jobs, later jobs share it until the queue is empty: first in, first out.
+ */
+const PLACE_JOBS = `
+local prioritized, sellers = KEYS[1], KEYS[2]
+local prefix, lowest, step = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local waiting = redis.call('ZCARD', prioritized)
+local limit = math.min(tonumber(ARGV[4]), tonumber(ARGV[5]) - waiting)
+
+local next = redis.call('ZRANGE', prioritized, 0, 0)[1]
+local priority = next and tonumber(redis.call('HGET', prefix .. next, 'priority'))
+local now = priority and (priority - 1) * step or 0
+if not priority or priority >= lowest then redis.call('DEL', sellers)
+else redis.call('ZREMRANGEBYSCORE', sellers, '-inf', now) end
+
+local places = {}
+for i = 6, #ARGV, 2 do
+  local start = tonumber(redis.call('ZSCORE', sellers, ARGV[i]) or now)
+  local own, cost = start - now, tonumber(ARGV[i + 1])
+  if own + cost > limit then places[#places + 1] = {}
+  else
+    redis.call('ZADD', sellers, start + cost, ARGV[i])
+    local ahead = math.min(waiting, (own + step) * redis.call('ZCARD', sellers))
+    places[#places + 1] = { math.min(1 + math.floor(start / step), lowest), ahead }
+  end
+end
+return places
+`;

@@ -1,0 +1,86 @@
+import type { ErrorBody, Item } from '@app/contracts';
+import { ApiKeyRepository } from '@app/database';
+import type { ApiClient, HttpResponse } from './support/api-client.js';
+import { eventually } from './support/eventually.js';
+import { validInput } from './support/items.js';
+import { openQueue } from './support/queue.js';
+import { startApi, startService, startWorker, type Service } from './support/service.js';
+import { bearer } from './support/token-issuer.js';
+
+const LIMIT = 60;
+
+describe('while the creates of one seller wait', () => {
+  let service: Service;
+  let keys: Record<'large' | 'quiet', string>;
+
+  beforeEach(async () => {
+    const env = { AUTH_API_KEYS: 'on', SELLER_BACKLOG_LIMIT: String(LIMIT), WORKER_CONCURRENCY: '5' };
+    service = await startService({ env, worker: false });
+    const repository = new ApiKeyRepository(service.database);
+    const create = async (owner: string): Promise<string> =>
+      (await repository.create({ owner, scopes: ['items:create'], expiresAt: new Date(Date.now() + 600_000) })).key;
+    keys = { large: await create('large'), quiet: await create('quiet') };
+  });
+  afterEach(() => service.stop());
+
+  const queue = (seller: keyof typeof keys, api: ApiClient = service.api): Promise<HttpResponse<ErrorBody>> =>
+    api.call('create', validInput(), { ...bearer(keys[seller]), Prefer: 'respond-async' });
+  async function queueMany(count: number, api?: ApiClient): Promise<number[]> {
+    const statuses: number[] = [];
+    for (let queued = 0; queued < count; queued++) statuses.push((await queue('large', api)).status);
+    return statuses;
+  }
+  const stored = (): Promise<Item[]> => service.api.getAll({ pageSize: 100 });
+
+  it('those of another seller are stored before almost all of them', async () => {
+    await queueMany(50);
+    expect((await queue('quiet')).status).toBe(202);
+    const worker = await startWorker(service.env);
+    await eventually(async () => {
+      expect(await stored()).toHaveLength(51);
+    });
+    await worker.stop();
+    const order = (await stored()).sort((a, b) => a.publicId - b.publicId).map(({ sellerId }) => sellerId);
+    expect(order.indexOf('key:quiet')).toBeLessThan(15);
+  });
+
+  it('more of them than SELLER_BACKLOG_LIMIT are 429 on every instance, and those of others are not', async () => {
+    const second = await startApi(service.env);
+    try {
+      expect(await queueMany(LIMIT)).toEqual(Array<number>(LIMIT).fill(202));
+      for (const api of [service.api, second.api]) {
+        const { status, body, headers } = await queue('large', api);
+        expect({ status, code: body.code }).toEqual({ status: 429, code: 'TOO_MANY_REQUESTS' });
+        expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+        expect((await queue('quiet', api)).status).toBe(202);
+      }
+      const worker = await startWorker(service.env);
+      await eventually(async () => {
+        expect(await stored()).toHaveLength(LIMIT + 2);
+      });
+      expect((await queue('large')).status).toBe(202);
+      await worker.stop();
+      expect(await service.metrics()).toContain('item_listing_creates_total{outcome="refused",reason="seller"} 1');
+    } finally {
+      await second.stop();
+    }
+  });
+
+  it('those that MongoDB rejects are tried again with their priority, and stored once', async () => {
+    await queueMany(20);
+    const { models } = service.database;
+    await service.database.connection.db?.command({ collMod: 'items', validator: { name: 'no such name' } });
+    const worker = await startWorker(service.env);
+    const jobs = openQueue(service.env);
+    await eventually(async () => {
+      expect(await jobs.queue.getDelayedCount()).toBeGreaterThan(0);
+    });
+    await jobs.close();
+    await queue('quiet');
+    await service.database.connection.db?.command({ collMod: 'items', validator: {} });
+    await eventually(async () => {
+      expect(await models.items.countDocuments()).toBe(21);
+    });
+    await worker.stop();
+  });
+});
