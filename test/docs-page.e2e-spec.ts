@@ -1,5 +1,6 @@
 import { chromium, type Browser, type Page } from 'playwright-core';
 import type { Item } from '@app/contracts';
+import { ApiKeyRepository } from '@app/database';
 import { findChromium } from './support/browser.js';
 import { startService, type Service } from './support/service.js';
 
@@ -50,6 +51,25 @@ describeInBrowser('the docs page (skipped unless Chromium is installed: apt-get 
     expect(requests.filter((url) => !url.startsWith(`${origin}/`) && !url.startsWith('data:'))).toEqual([]);
     expect(requests).toContain(`${origin}/openapi.json`);
     expect(consoleMessages).toEqual([]);
+  }, 60_000);
+
+  it('sends the credential of "Authorize" with its requests', async () => {
+    const secured = await startService({ env: { AUTH_API_KEYS: 'on' } });
+    try {
+      const expiresAt = new Date(Date.now() + 600_000);
+      const keys = new ApiKeyRepository(secured.database);
+      const { key } = await keys.create({ owner: 'acme', scopes: ['items:create'], expiresAt });
+      await page.goto(`${secured.api.base.replace('127.0.0.1', HOST)}/docs`);
+      await page.locator('.btn.authorize').click();
+      await page.locator('.auth-container input').fill(key);
+      await page.locator('.auth-btn-wrapper .authorize').click();
+      await page.locator('.auth-btn-wrapper .btn-done').click();
+      await page.locator(CREATE).click();
+      await page.locator(`${CREATE} .try-out__btn`).click();
+      expect((await execute(page)).sellerId).toBe('key:acme');
+    } finally {
+      await secured.stop();
+    }
   }, 60_000);
 });
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Item } from '@app/contracts';
+import { ApiKeyRepository } from '@app/database';
 import { validInput } from './support/items.js';
 import { startService, type Service } from './support/service.js';
 
@@ -17,7 +18,8 @@ const PROGRAM = `
 import createClient from 'openapi-fetch';
 import type { components, paths } from './item-listing.js';
 
-const { POST } = createClient<paths>({ baseUrl: process.env.BASE ?? '' });
+const headers = { Authorization: \`Bearer \${process.env.TOKEN ?? ''}\` };
+const { POST } = createClient<paths>({ baseUrl: process.env.BASE ?? '', headers });
 const body: components['schemas']['CreateItemInput'] = ${JSON.stringify(validInput())};
 const header = { 'Idempotency-Key': '4d8f0e3c-0001-4b6e-9d53-2f6d1c6f3a51' };
 const created = await POST('/api/orpc/items/create', { params: { header }, body });
@@ -57,7 +59,10 @@ describe('a client generated from the OpenAPI document', () => {
   let service: Service;
   let folder: string;
   beforeAll(async () => {
-    [service, folder] = await Promise.all([startService(), mkdtemp(join(tmpdir(), 'generated-client-'))]);
+    [service, folder] = await Promise.all([
+      startService({ env: { AUTH_API_KEYS: 'on' } }),
+      mkdtemp(join(tmpdir(), 'generated-client-')),
+    ]);
     await symlink(MODULES, join(folder, 'node_modules'));
     await writeFile(join(folder, 'package.json'), '{"type":"module"}');
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(CONFIG));
@@ -77,10 +82,12 @@ describe('a client generated from the OpenAPI document', () => {
     );
     expect(compilerOutput).toBe('');
 
-    const env = { PATH: process.env['PATH'], BASE: service.api.base };
+    const wanted = { owner: 'acme', scopes: ['items:create'], expiresAt: new Date(Date.now() + 600_000) };
+    const { key } = await new ApiKeyRepository(service.database).create(wanted);
+    const env = { PATH: process.env['PATH'], BASE: service.api.base, TOKEN: key };
     const { stdout } = await run(process.execPath, [join(folder, 'program.js')], { env });
     const { item, ...rest } = JSON.parse(stdout) as { item: Item };
-    expect(item).toMatchObject({ name: validInput()['name'], status: 'available' });
+    expect(item).toMatchObject({ name: validInput()['name'], status: 'available', sellerId: 'key:acme' });
     const paths = [['name'], ['stock']];
     expect(rest).toEqual({ byId: item, list: [item], paths, missing: 'NOT_FOUND' });
   }, 60_000);

@@ -1,0 +1,31 @@
+import { ApiKeyRepository } from '../libs/database/src/index.js';
+import { validInput } from './support/items.js';
+import { CLIENTS, rejectionOf, type Input } from './support/orpc-clients.mjs';
+import { startService, type Service } from './support/service.js';
+import { bearer } from './support/token-issuer.js';
+
+describe('an unmodified oRPC client, while authentication is on,', () => {
+  let service: Service;
+  let key: string;
+  beforeAll(async () => {
+    service = await startService({ env: { AUTH_API_KEYS: 'on', AUTH_READS: 'required' } });
+    const expiresAt = new Date(Date.now() + 600_000);
+    const keys = new ApiKeyRepository(service.database);
+    ({ key } = await keys.create({ owner: 'acme', scopes: ['items:create'], expiresAt }));
+  });
+  afterAll(() => service.stop());
+
+  it.each(CLIENTS)(
+    '%s performs every operation with an API key, and sees why it fails without one',
+    async (_, connect) => {
+      const { items } = connect(service.api.base, bearer(key));
+      const created = await items.create(validInput() as Input<'create'>);
+      expect(created.sellerId).toBe('key:acme');
+      expect(await items.getById({ id: created.id })).toEqual(created);
+      expect(await items.getAll({ pageSize: 1 })).toEqual([created]);
+      const anonymous = connect(service.api.base).items;
+      for (const call of [anonymous.create(validInput() as Input<'create'>), anonymous.getById({ id: created.id })])
+        expect(await rejectionOf(call)).toMatchObject({ code: 'UNAUTHORIZED', status: 401 });
+    },
+  );
+});
