@@ -82,4 +82,8 @@ describe('parseRedisUrl', () => {
     expect(parse).toThrow(/^REDIS_URL is not valid: it must be redis\[s\]:\/\/\S/);
     expect(parse).not.toThrow(/secret|cret/);
   });
+
+  it('names the setting that is not valid', () => {
+    expect(() => parseRedisUrl('http://a', 'OTHER_URL')).toThrow(/^OTHER_URL is not valid/);
+  });
 });

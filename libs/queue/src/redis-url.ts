@@ -21,6 +21,8 @@ const FORM =
 const SENTINEL_QUERY = /^\?(?:sentinelUsername=(?<username>[^&=#]*)&)?sentinelPassword=(?<password>[^&=#]*)$/;
 const ENDPOINT = /^(?:\[(?<ipv6>[\da-f:.]+)\]|(?<name>[^\s:[\]]+))(?::(?<port>\d{1,5}))?$/i;
 
+const INVALID = new Error('not valid');
+
 const RULE =
   'redis[s]://[user:password@]host[:port][/db], redis[s]+sentinel://[user:password@]host[:port],…/master[/db]' +
   '[?[sentinelUsername=user&]sentinelPassword=password] or redis[s]+cluster://[user:password@]host[:port],…, user and password percent-encoded';
@@ -33,9 +35,19 @@ const RULE =
  *   `?[sentinelUsername=user&]sentinelPassword=password` if the Sentinels require a password
  * - Cluster, `redis[s]+cluster://[user:password@]host[:port],host[:port]…`
  *
+ * @param setting the name of the setting, for the message
  * @throws ConfigError if the URL is not valid. The message does not contain the URL, which may contain a password.
  */
-export function parseRedisUrl(url: string): RedisAddress {
+export function parseRedisUrl(url: string, setting = 'REDIS_URL'): RedisAddress {
+  try {
+    return parse(url);
+  } catch (error) {
+    if (error !== INVALID) throw error;
+    throw new ConfigError(`${setting} is not valid: it must be ${RULE}`);
+  }
+}
+
+function parse(url: string): RedisAddress {
   const { tls, kind, auth = '', hosts = '', path = '', query } = FORM.exec(url)?.groups ?? refuse();
   const common = { tls: tls === 's', credentials: toCredentials(auth) };
   const segments = path.split('/').filter((segment) => segment !== '');
@@ -94,5 +106,5 @@ function database([db = '0', ...more]: string[]): number {
 }
 
 function refuse(): never {
-  throw new ConfigError(`REDIS_URL is not valid: it must be ${RULE}`);
+  throw INVALID;
 }

@@ -5,7 +5,7 @@ import { parseRedisUrl } from './redis-url.js';
 export type RedisConnection = Redis | Cluster;
 
 /** The purpose of a connection, which determines how it fails. */
-export type RedisRole = 'producer' | 'subscriber' | 'worker';
+export type RedisRole = 'producer' | 'limiter' | 'subscriber' | 'worker';
 
 /** Writes a line to a log. */
 export type Report = (line: string) => void;
@@ -16,20 +16,26 @@ const retryStrategy = (attempt: number): number => Math.min(50 * attempt, 500);
 /** A connection that waits longer for a reply is destroyed and reopened. */
 const REPLY_TIMEOUT_MS = 1500;
 
+/** A rate limit waits less for a reply, because reads can do without it. */
+const LIMITER_TIMEOUT_MS = 500;
+
 /** Interval and time limit of PING, which checks connections that may legitimately wait longer for a reply. */
 const PING_MS = 5000;
 
+/** A client waits for the command, so it fails at once while Redis is unavailable, and soon if Redis does not reply. */
+const FAIL_FAST: RedisOptions = {
+  enableOfflineQueue: false,
+  maxRetriesPerRequest: 1,
+  // A resent command can fail although its first copy was run, and would then wrongly count as not run.
+  autoResendUnfulfilledCommands: false,
+  commandTimeout: REPLY_TIMEOUT_MS,
+  connectTimeout: REPLY_TIMEOUT_MS,
+  socketTimeout: REPLY_TIMEOUT_MS,
+};
+
 const ROLES: Record<RedisRole, RedisOptions> = {
-  // A client waits for the command, so it fails at once while Redis is unavailable, and soon if Redis does not reply.
-  producer: {
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 1,
-    // A resent command can fail although its first copy was run, and would then wrongly count as not run.
-    autoResendUnfulfilledCommands: false,
-    commandTimeout: REPLY_TIMEOUT_MS,
-    connectTimeout: REPLY_TIMEOUT_MS,
-    socketTimeout: REPLY_TIMEOUT_MS,
-  },
+  producer: FAIL_FAST,
+  limiter: { ...FAIL_FAST, commandTimeout: LIMITER_TIMEOUT_MS },
   // The owner subscribes again after each reconnect, because ioredis does not handle a resubscription that fails.
   subscriber: { maxRetriesPerRequest: null, autoResubscribe: false },
   // BullMQ waits until Redis is back, however long that takes.
@@ -49,7 +55,7 @@ export function connectRedis(url: string, role: RedisRole, report: Report): Redi
       report(`Redis is away, trying again: ${reasonOf(error)}`);
     });
   }
-  if (role !== 'producer') reconnectIfUnresponsive(redis);
+  if (role === 'subscriber' || role === 'worker') reconnectIfUnresponsive(redis);
   return redis;
 }
 
@@ -79,7 +85,7 @@ function open(url: string, options: RedisOptions): RedisConnection {
     return new Cluster(address.nodes, {
       redisOptions: secured,
       clusterRetryStrategy: retryStrategy,
-      ...(options.enableOfflineQueue === false ? FAIL_FAST : {}),
+      ...(options.enableOfflineQueue === false ? FAIL_FAST_CLUSTER : {}),
     });
   }
   if (address.kind === 'sentinel') {
@@ -104,7 +110,7 @@ function open(url: string, options: RedisOptions): RedisConnection {
 }
 
 /** Commands for an unavailable node fail immediately. ioredis notices a failover by refreshing the slots frequently. */
-const FAIL_FAST: ClusterOptions = {
+const FAIL_FAST_CLUSTER: ClusterOptions = {
   enableOfflineQueue: false,
   retryDelayOnFailover: 0,
   retryDelayOnClusterDown: 0,

@@ -1,17 +1,4 @@
-import { FailedAttempts, networkOf } from './failed-attempts.js';
-
-describe('the network of an address', () => {
-  it.each([
-    ['203.0.113.7', '203.0.113.7'],
-    ['::ffff:203.0.113.7', '203.0.113.7'],
-    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
-    ['2001:db8:1:2::', '2001:db8:1:2'],
-    ['::1', '0:0:0:0'],
-    ['', ''],
-  ])('of %s is %s', (address, network) => {
-    expect(networkOf(address)).toBe(network);
-  });
-});
+import { FailedAttempts } from './failed-attempts.js';
 
 describe('failed attempts', () => {
   it('are limited for each network', () => {
