@@ -3,7 +3,7 @@
 //
 //   --quick       fewer and shorter rounds, and fewer items: a few minutes instead of up to half an hour, but noisier
 //   --only NAME   create: one group of figures. read: part of the name of a figure. May be repeated
-//   --rounds N    create, read, telemetry, workers and sizing: interleaved rounds, instead of 9, 5, 9, 5 and 5
+//   --rounds N    create, read, telemetry, limits, workers and sizing: interleaved rounds, instead of 9, 5, 9, 9, 5 and 5
 //   --against DIR create and read: compares with another checkout of the service, built before, in the same rounds
 //   --keyed       create: sends an Idempotency-Key with every create
 //   --data DIR    read and scale: keeps MongoDB's data in this folder. The next run reuses what this one has loaded;
@@ -37,6 +37,7 @@ const BENCHMARKS = {
   http: ['quick', 'write'],
   soak: ['quick', 'write'],
   telemetry: ['quick', 'rounds', 'write'],
+  limits: ['quick', 'rounds', 'write'],
   workers: ['quick', 'rounds', 'write'],
   sizing: ['quick', 'rounds', 'write'],
   sellers: ['quick', 'rounds', 'write'],

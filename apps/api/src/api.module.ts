@@ -22,6 +22,7 @@ import { CreateItemProducer } from './items/create-item.producer.js';
 import { ItemsController } from './items/items.controller.js';
 import { ItemsService } from './items/items.service.js';
 import { MalformedItems } from './items/malformed-items.js';
+import { limitsProviders } from './limits/limits.providers.js';
 import { CreateMetrics } from './metrics/create-metrics.js';
 import { registerQueueMetrics } from './metrics/queue-metrics.js';
 import type { CallerAddress } from './http/caller-address.js';
@@ -93,6 +94,7 @@ export class ApiModule implements OnApplicationShutdown {
       },
       ItemsService,
       ...authProviders(config.auth, logger, callerAddress),
+      ...limitsProviders(config, callerAddress, report),
       { provide: APP_PIPE, useClass: InputPipe },
       { provide: ErrorFilter, useValue: errors },
       { provide: APP_FILTER, useValue: errors },

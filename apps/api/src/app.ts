@@ -18,6 +18,7 @@ import { ErrorFilter } from './http/error.filter.js';
 import { operationOf } from './http/operation.js';
 import type { ClientTimeouts } from './http/server.js';
 import { ApiAdapter } from './http/api.adapter.js';
+import { RateLimits } from './limits/rate-limits.js';
 import { RequestMetrics } from './metrics/request-metrics.js';
 
 /** A running API. */
@@ -42,6 +43,7 @@ const ABANDON_AFTER_MS = 7000;
 export async function createApp(config: ApiConfig, logger: Logger, timeouts?: ClientTimeouts): Promise<Api> {
   checkMongodbUri(config.mongodbUri);
   parseRedisUrl(config.redisUrl);
+  if (config.limits !== undefined) parseRedisUrl(config.limits.redisUrl, 'RATE_LIMIT_REDIS_URL');
   const callerOf = callerAddress(config.trustProxy);
   const errors = new ErrorFilter(logger, callerOf);
   const registry = new Registry();
@@ -56,10 +58,11 @@ export async function createApp(config: ApiConfig, logger: Logger, timeouts?: Cl
       abortOnError: false,
     },
   );
-  if (config.auth !== undefined) checkBeforeBody(app, adapter);
+  const limits = config.limits && app.get(RateLimits);
+  checkBeforeBody(adapter, config.auth && app.get(Authorizer), limits);
   const admin = await startApiAdmin(app, config, logger);
   const connecting = app.get(Database).connect(logger.warn.bind(logger));
-  const connected = Promise.all([connecting, app.get(CreateQueue).waitUntilReady()]);
+  const connected = Promise.all([connecting, app.get(CreateQueue).waitUntilReady(), limits?.waitUntilReady()]);
   await Promise.race([connected, delay(CONNECT_WITHIN_MS, undefined, { ref: false })]);
   await app.listen(config.port, config.host);
   const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
@@ -74,12 +77,22 @@ export async function createApp(config: ApiConfig, logger: Logger, timeouts?: Cl
   return { port, adminPort: admin?.port, stop };
 }
 
-/** Rejects callers before the bodies of their requests are read. Other handlers are protected by the guard alone. */
-function checkBeforeBody(app: INestApplication, adapter: ApiAdapter): void {
-  const authorizer = app.get(Authorizer);
-  adapter.checkAccess(async (request) => {
+/**
+ * Rejects callers before the bodies of their requests are read. Other handlers than those of the operations are
+ * protected by the guard alone.
+ */
+function checkBeforeBody(
+  adapter: ApiAdapter,
+  authorizer: Authorizer | undefined,
+  limits: RateLimits | undefined,
+): void {
+  if (authorizer === undefined && limits === undefined) return;
+  adapter.checkAccess(async (response) => {
+    const { req: request } = response;
     const operation = operationOf(request.url ?? '');
-    if (operation !== undefined) await authorizer.check(request, operation === 'create' ? 'create' : 'read');
+    if (operation === undefined) return;
+    await authorizer?.check(request, operation === 'create' ? 'create' : 'read');
+    await limits?.check(operation, response);
   });
 }
 

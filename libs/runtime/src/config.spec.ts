@@ -24,6 +24,7 @@ describe('configuration', () => {
       maxConnections: 10_000,
       keepAliveMs: 75_000,
       auth: undefined,
+      limits: undefined,
       fastLane: true,
       logAccess: false,
       corsOrigins: [],

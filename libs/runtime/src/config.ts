@@ -1,4 +1,5 @@
 import { loadAuthConfig, type AuthConfig } from './auth-config.js';
+import { loadLimitsConfig, type LimitsConfig } from './limits-config.js';
 import { read, variable } from './settings.js';
 
 export { ConfigError } from './settings.js';
@@ -49,6 +50,8 @@ export interface ApiConfig extends CommonConfig, AdminTokens {
   keepAliveMs: number;
   /** Undefined means that anyone may call the operations. */
   auth: AuthConfig | undefined;
+  /** Undefined means that callers may send any number of requests. */
+  limits: LimitsConfig | undefined;
   /** Whether requests for fixed paths bypass Express. */
   fastLane: boolean;
   /** Whether to log each request. */
@@ -99,6 +102,7 @@ export function loadApiConfig(env = process.env): ApiConfig {
     maxConnections: read(env, 'MAX_CONNECTIONS'),
     keepAliveMs: read(env, 'KEEP_ALIVE_MS'),
     auth: loadAuthConfig(env),
+    limits: loadLimitsConfig(env),
     fastLane: read(env, 'FAST_LANE') === 'on',
     logAccess: read(env, 'LOG_ACCESS') === 'on',
     corsOrigins: read(env, 'CORS_ORIGINS'),

@@ -10,9 +10,18 @@ interface Setting<Value> {
   isSecret?: boolean;
 }
 
-function integer(fallback: number, min: number, max: number): Setting<number> {
-  const schema = z.string().regex(/^\d+$/).transform(Number).pipe(z.number().min(min).max(max)).default(fallback);
+function wholeNumber(min: number, max: number): Setting<number> {
+  const schema = z.string().regex(/^\d+$/).transform(Number).pipe(z.number().min(min).max(max));
   return { schema, rule: `a whole number from ${String(min)} to ${String(max)}` };
+}
+
+function integer(fallback: number, min: number, max: number): Setting<number> {
+  const { schema, rule } = wholeNumber(min, max);
+  return { schema: schema.default(fallback), rule };
+}
+
+function optional<Value>({ schema, rule }: Setting<Value>): Setting<Value | undefined> {
+  return { schema: schema.optional(), rule };
 }
 
 function url(schemes: readonly string[], fallback?: string): Setting<string> {
@@ -25,6 +34,29 @@ function url(schemes: readonly string[], fallback?: string): Setting<string> {
     rule: `a URL that begins with ${begins.join(' or ')}`,
   };
 }
+
+/** The largest limit, and the longest window of a limit. Counts stay exact in Redis and JavaScript. */
+const MAX_QUOTA = { count: 1_000_000_000_000, seconds: 86_400 };
+
+/** A limit in a window of time. */
+export interface Quota {
+  /** Requests or bytes. */
+  count: number;
+  seconds: number;
+}
+
+/** A count per seconds, such as `100/60`. */
+const QUOTA: Setting<Quota | undefined> = optional({
+  schema: z
+    .string()
+    .regex(/^[1-9]\d*\/[1-9]\d*$/)
+    .transform((value) => {
+      const [count, seconds] = value.split('/').map(Number) as [number, number];
+      return { count, seconds };
+    })
+    .refine(({ count, seconds }) => count <= MAX_QUOTA.count && seconds <= MAX_QUOTA.seconds),
+  rule: `a count per seconds such as 100/60, at most ${String(MAX_QUOTA.count)}/${String(MAX_QUOTA.seconds)}`,
+});
 
 /** Elements of one schema, separated by commas. */
 function list(element: z.ZodType<string, string>, rule: string): Setting<string[]> {
@@ -95,6 +127,12 @@ const settings = {
   AUTH_CREATE_SCOPE: { schema: SCOPE.default('items:create'), rule: 'a scope without spaces' },
   AUTH_API_KEYS: { schema: z.enum(['on', 'off']).default('off'), rule: 'on or off' },
   AUTH_READS: { schema: z.enum(['open', 'required']).default('open'), rule: 'open or required' },
+  RATE_LIMIT_CREATE: QUOTA,
+  RATE_LIMIT_GETALL: QUOTA,
+  RATE_LIMIT_GETBYID: QUOTA,
+  RATE_LIMIT_BYTES: QUOTA,
+  RATE_LIMIT_CONCURRENT: optional(wholeNumber(1, 1_000_000)),
+  RATE_LIMIT_REDIS_URL: secret(optional(url(REDIS_SCHEMES))),
   IDEMPOTENCY_SECRET: SECRET,
   ADMIN_PORT: integer(3002, 0, 65_535),
   ADMIN_HOST: { schema: z.string().default('127.0.0.1'), rule: 'an address to listen on' },

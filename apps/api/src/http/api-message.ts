@@ -27,6 +27,8 @@ export class ApiRequest extends IncomingMessage {
   principal?: Principal | undefined;
   /** What the caller has been allowed to do. */
   access?: Access;
+  /** Whether it counts towards the rate limits of the caller. */
+  isCounted = false;
   /** Whether the client has been asked for its body. */
   isContinued = false;
   /** Whether the body has been read. */

@@ -8,6 +8,8 @@ const EXPOSED = [
   'Idempotency-Replayed',
   'Preference-Applied',
   'Retry-After',
+  'RateLimit',
+  'RateLimit-Policy',
   'Allow',
   'WWW-Authenticate',
 ];

@@ -21,7 +21,7 @@ export interface RequestListenerOptions extends ReadBodyOptions {
   observers: readonly ResponseObserver[];
   crossOrigin: CrossOrigin;
   /** Rejects a request before its body is read, by an ApiError. Undefined if anyone may send any request. */
-  checkAccess?: (request: ApiRequest) => Promise<void>;
+  checkAccess?: (response: ApiResponse) => Promise<void>;
   /** Whether the process is about to stop. Responses then close the connection, so that clients reconnect elsewhere. */
   isDraining: () => boolean;
 }
@@ -101,7 +101,7 @@ function passToExpress(response: ApiResponse, options: RequestListenerOptions): 
   });
 }
 
-/** Checks the caller of a request, and then reads its input. */
+/** Checks the caller of a request and its limits, and then reads its input. */
 export function prepareInput(
   request: ApiRequest,
   response: ApiResponse,
@@ -122,7 +122,7 @@ export function prepareInput(
   const fail = (error: unknown): void => {
     sendErrorFor(error, response, options);
   };
-  void options.checkAccess(request).then(readUnlessRejected).catch(fail);
+  void options.checkAccess(response).then(readUnlessRejected).catch(fail);
 }
 
 /** Reads and parses the body of a request, and removes its envelope. Does nothing if the body has been read before. */

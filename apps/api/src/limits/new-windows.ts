@@ -1,0 +1,21 @@
+/** Limits the keys in Redis: those of one limit and instance are at most twice as many. */
+export const MAX_NEW_WINDOWS = 10_000;
+
+/** Limits how many windows of callers begin within the time of one window. */
+export class NewWindows {
+  private count = 0;
+  private until = 0;
+
+  constructor(private readonly windowMs: number) {}
+
+  /** Counts a window. Returns false if it is one too many. */
+  add(): boolean {
+    const now = performance.now();
+    if (now >= this.until) {
+      this.count = 0;
+      this.until = now + this.windowMs;
+    }
+    this.count++;
+    return this.count <= MAX_NEW_WINDOWS;
+  }
+}

@@ -1,0 +1,140 @@
+import type { Quota } from '@app/runtime';
+import { ApiError } from '../http/api-error.js';
+import { NewWindows } from './new-windows.js';
+import type { Count, Counter } from './shared-counter.js';
+
+/** The outcome of taking units. */
+export interface Taken {
+  isGranted: boolean;
+  /** Units that are left for the caller, as far as this instance knows. */
+  left: number;
+  /** When the caller has all units again, in ms of `performance.now()`. */
+  until: number;
+}
+
+/** What this instance may grant a caller. */
+interface Allowance {
+  /** Units that have been counted for all instances, and that this one has not granted yet. */
+  units: number;
+  /** Units that no instance had taken when they were last counted. */
+  left: number;
+  /** Units that this instance has granted in this window. */
+  granted: number;
+  /** When the window ends, in ms of `performance.now()`. */
+  until: number;
+  /** Whether the units are those of this instance alone, because the count is unavailable. */
+  isLocal: boolean;
+  refilling: Promise<void> | undefined;
+}
+
+/** At most this part of what is left is counted in advance. */
+const MAX_ADVANCE = 1 / 20;
+/** Limits the memory that an attacker with many addresses can use in this process. */
+const MAX_RECENT = 10_000;
+
+const UNCOUNTED = new ApiError('SERVICE_UNAVAILABLE', {
+  message: 'Rate limits cannot be checked at the moment, nothing was created: try again',
+  headers: { 'Retry-After': '1' },
+});
+
+/**
+ * Limits what each caller may take in a window, over all instances. An instance counts some units of a caller in
+ * advance, so that most requests need no reply of the counter. The limit is never exceeded. Units that an instance has
+ * counted but does not grant are lost for others: fewer than it has granted, and at most a twentieth of the limit.
+ */
+export class QuotaLimiter {
+  /** The callers that were seen last. Those of {@link earlier} are forgotten once there are as many others. */
+  private recent = new Map<string, Allowance>();
+  private earlier = new Map<string, Allowance>();
+  private readonly windowMs: number;
+  private readonly newWindows: NewWindows;
+
+  constructor(
+    readonly quota: Quota,
+    private readonly counter: Counter,
+  ) {
+    this.windowMs = quota.seconds * 1000;
+    this.newWindows = new NewWindows(this.windowMs);
+  }
+
+  /**
+   * Takes units of a caller, unless fewer are left. While the count is unavailable, each instance applies the limit by
+   * itself.
+   *
+   * @param mustBeCounted throws in this case
+   * @throws ApiError 503
+   */
+  async take(caller: string, units: number, mustBeCounted: boolean): Promise<Taken> {
+    const allowance = this.allowanceOf(caller);
+    while (!this.isCurrent(allowance) || isRefillNeeded(allowance, units)) {
+      allowance.refilling ??= this.refill(caller, allowance, units);
+      await allowance.refilling;
+    }
+    if (allowance.isLocal && mustBeCounted) throw UNCOUNTED;
+    const isGranted = allowance.units >= units;
+    if (isGranted) {
+      allowance.units -= units;
+      allowance.granted += units;
+    }
+    return { isGranted, left: allowance.units + allowance.left, until: allowance.until };
+  }
+
+  /** Local units are current only as long as the counter is away. */
+  private isCurrent(allowance: Allowance): boolean {
+    return !isOver(allowance) && (!allowance.isLocal || this.counter.isAway);
+  }
+
+  private allowanceOf(caller: string): Allowance {
+    const found = this.recent.get(caller);
+    if (found !== undefined) return found;
+    const allowance = this.earlier.get(caller) ?? { ...NOTHING };
+    if (this.recent.size >= MAX_RECENT) [this.earlier, this.recent] = [this.recent, new Map<string, Allowance>()];
+    this.recent.set(caller, allowance);
+    return allowance;
+  }
+
+  private async refill(caller: string, allowance: Allowance, needed: number): Promise<void> {
+    const isNew = allowance.isLocal || isOver(allowance);
+    if (isNew && !this.newWindows.add()) Object.assign(allowance, this.localWindow());
+    else {
+      const asked = this.unitsToCount(isNew ? this.newWindow() : allowance, needed);
+      const counted = await this.counter.add(caller, asked);
+      if (counted !== undefined) this.setCounted(allowance, isNew || isOver(allowance), asked, counted);
+      // Units that were granted without a count are not granted again.
+      else if (!allowance.isLocal || isOver(allowance)) Object.assign(allowance, this.localWindow(), { isLocal: true });
+    }
+    allowance.refilling = undefined;
+  }
+
+  /** Returns the units that are needed, or more in advance: as many as have been granted, but few of those left. */
+  private unitsToCount({ units, left, granted }: Allowance, needed: number): number {
+    return Math.max(needed - units, Math.min(granted, Math.ceil(left * MAX_ADVANCE)), 1);
+  }
+
+  private setCounted(allowance: Allowance, isNew: boolean, asked: number, { total, until }: Count): void {
+    const { count } = this.quota;
+    const added = Math.max(0, Math.min(asked, count - (total - asked)));
+    const { units, granted } = isNew ? NOTHING : allowance;
+    const left = Math.max(0, count - total);
+    Object.assign(allowance, { units: units + added, left, granted, until, isLocal: false });
+  }
+
+  private newWindow(): Allowance {
+    return { ...NOTHING, left: this.quota.count };
+  }
+
+  /** Returns the window of a caller whose units only this instance counts. */
+  private localWindow(): Allowance {
+    return { ...NOTHING, units: this.quota.count, until: performance.now() + this.windowMs };
+  }
+}
+
+function isOver({ until }: Allowance): boolean {
+  return until <= performance.now();
+}
+
+const NOTHING: Allowance = { units: 0, left: 0, granted: 0, until: 0, isLocal: false, refilling: undefined };
+
+function isRefillNeeded({ units, left }: Allowance, needed: number): boolean {
+  return units < needed && units + left >= needed;
+}

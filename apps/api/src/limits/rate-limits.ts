@@ -1,0 +1,94 @@
+import type { OnApplicationShutdown } from '@nestjs/common';
+import { connectRedis, type RedisConnection } from '@app/queue';
+import type { ApiRequest, ApiResponse } from '../http/api-message.js';
+import type { CallerAddress } from '../http/caller-address.js';
+import { networkOf } from '../http/network-of.js';
+import type { Operation } from '../http/operation.js';
+import { ConcurrencyLimiter } from './concurrency-limiter.js';
+import { concurrencyExceeded, concurrencyItem, limitItem, policyItem, quotaExceeded } from './limit-headers.js';
+import { createPolicies, type CallerKind, type LimitSettings, type Policy } from './policies.js';
+
+interface Caller {
+  kind: CallerKind;
+  id: string;
+}
+
+/** The limits of one operation. */
+interface OperationLimits {
+  policies: Policy[];
+  /** The value of `RateLimit-Policy`. Empty if there are no limits. */
+  policyHeader: string;
+}
+
+/** Limits what each caller may send: one that has authenticated, otherwise an address. */
+export class RateLimits implements OnApplicationShutdown {
+  private constructor(
+    private readonly redis: RedisConnection,
+    private readonly callerAddress: CallerAddress,
+    private readonly limits: Record<Operation, OperationLimits>,
+    private readonly concurrency: ConcurrencyLimiter | undefined,
+  ) {}
+
+  static async create(
+    settings: LimitSettings,
+    callerAddress: CallerAddress,
+    report: (line: string) => void,
+  ): Promise<RateLimits> {
+    const { concurrent, redisUrl } = settings.limits;
+    const redis = connectRedis(redisUrl, 'limiter', (line) => {
+      report(`rate limits: ${line}`);
+    });
+    const policies = await createPolicies(settings, redis);
+    const more = concurrent === undefined ? [] : [concurrencyItem(concurrent)];
+    const limitsOf = (operation: Operation): OperationLimits => {
+      const items = [...policies[operation].map(policyItem), ...more];
+      return { policies: policies[operation], policyHeader: items.join(', ') };
+    };
+    const limits = { create: limitsOf('create'), getAll: limitsOf('getAll'), getById: limitsOf('getById') };
+    const concurrency = concurrent === undefined ? undefined : new ConcurrencyLimiter(concurrent);
+    return new RateLimits(redis, callerAddress, limits, concurrency);
+  }
+
+  /**
+   * Counts a request, and sets the headers of its response. A request that has been counted is not counted again.
+   *
+   * @throws ApiError 429, or 503 for a create that cannot be counted
+   */
+  async check(operation: Operation, response: ApiResponse): Promise<void> {
+    const { req: request } = response;
+    const { policies, policyHeader } = this.limits[operation];
+    if (request.isCounted || policyHeader === '') return;
+    request.isCounted = true;
+    response.setHeader('RateLimit-Policy', policyHeader);
+    const caller = this.callerOf(request);
+    this.enter(caller, response);
+    const items: string[] = [];
+    for (const policy of policies) {
+      const limiter = policy.limiters[caller.kind];
+      const taken = await limiter.take(caller.id, policy.unitsOf(request), operation === 'create');
+      items.push(limitItem(policy.name, taken));
+      response.setHeader('RateLimit', items.join(', '));
+      if (!taken.isGranted) throw quotaExceeded(policy, taken);
+    }
+  }
+
+  /** Resolves once the counters can be reached. */
+  async waitUntilReady(): Promise<void> {
+    if (this.redis.status === 'ready') return;
+    await new Promise((resolve) => this.redis.once('ready', resolve));
+  }
+
+  onApplicationShutdown(): void {
+    this.redis.disconnect();
+  }
+
+  private enter({ id }: Caller, response: ApiResponse): void {
+    if (this.concurrency?.enter(id, response) === false) throw concurrencyExceeded(this.concurrency.limit);
+  }
+
+  private callerOf(request: ApiRequest): Caller {
+    const { principal } = request;
+    if (principal !== undefined) return { kind: 'principal', id: principal.id };
+    return { kind: 'address', id: networkOf(this.callerAddress(request)) };
+  }
+}

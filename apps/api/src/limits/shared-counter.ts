@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import type { RateLimiterRedis } from 'rate-limiter-flexible';
+import type { RedisConnection } from '@app/queue';
+import type { Quota } from '@app/runtime';
+
+/** What a caller has taken in the current window. */
+export interface Count {
+  /** Units of all instances, including those just added. */
+  total: number;
+  /** When the window ends, in ms of `performance.now()`. */
+  until: number;
+}
+
+/** Counts the units of each caller in windows that begin with the first unit. */
+export interface Counter {
+  /** Whether the count has been unavailable just now. */
+  readonly isAway: boolean;
+  /** Adds units, and returns the count. Returns undefined if it is unavailable. */
+  add(caller: string, units: number): Promise<Count | undefined>;
+}
+
+/** After a failure, Redis is left alone for this time, so that a Redis that does not reply delays few requests. */
+const AWAY_MS = 1000;
+/** 132 bits. Keys of the same length say nothing about callers, and use little memory. */
+const DIGEST_LENGTH = 22;
+
+/** Counts in Redis, for all instances. A caller has one key, which expires with its window. */
+export class SharedCounter implements Counter {
+  private awayUntil = 0;
+
+  private constructor(private readonly limiter: RateLimiterRedis) {}
+
+  /** Loads the library only now, because an API without limits does not need it. */
+  static async create(redis: RedisConnection, keyPrefix: string, quota: Quota): Promise<SharedCounter> {
+    const { RateLimiterRedis } = await import('rate-limiter-flexible');
+    const { count: points, seconds: duration } = quota;
+    const options = { storeClient: redis, keyPrefix, points, duration, rejectIfRedisNotReady: true };
+    return new SharedCounter(new RateLimiterRedis(options));
+  }
+
+  get isAway(): boolean {
+    return performance.now() < this.awayUntil;
+  }
+
+  async add(caller: string, units: number): Promise<Count | undefined> {
+    if (this.isAway) return undefined;
+    const key = createHash('sha256').update(caller).digest('base64url').slice(0, DIGEST_LENGTH);
+    // Taken before Redis replies, so that a window never ends later here than in Redis.
+    const askedAt = performance.now();
+    try {
+      // Unlike `consume`, it also returns a count above the limit.
+      const { consumedPoints, msBeforeNext } = await this.limiter.penalty(key, units);
+      return { total: consumedPoints, until: askedAt + msBeforeNext };
+    } catch {
+      this.awayUntil = performance.now() + AWAY_MS;
+      return undefined;
+    }
+  }
+}

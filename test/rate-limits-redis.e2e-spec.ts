@@ -1,0 +1,105 @@
+import type { ErrorBody } from '@app/contracts';
+import { Redis } from 'ioredis';
+import type { ApiClient, HttpResponse } from './support/api-client.js';
+import { createRedis, removeDatabaseServers, startRedis, type DatabaseServer } from './support/database-servers.js';
+import { eventually } from './support/eventually.js';
+import { validInput } from './support/items.js';
+import { startApi, startService, type Service } from './support/service.js';
+
+/** The keys of one limit and instance within one window, see `new-windows.ts`. */
+const MAX_KEYS = 10_000;
+const MAX_BYTES_PER_KEY = 200;
+const CLIENTS = 64;
+
+describe('the Redis of rate limits', () => {
+  let redis: DatabaseServer;
+  let service: Service;
+  let inspect: Redis;
+  let second: { api: ApiClient; stop: () => Promise<void> };
+
+  beforeAll(async () => {
+    redis = await createRedis();
+    await startRedis(redis);
+    const limits = { RATE_LIMIT_CREATE: '5/3600', RATE_LIMIT_GETALL: '5/3600' };
+    service = await startService({ env: { ...limits, RATE_LIMIT_REDIS_URL: redis.url, TRUST_PROXY: 'loopback' } });
+    second = await startApi(service.env);
+    inspect = new Redis(redis.url, { lazyConnect: true, maxRetriesPerRequest: null });
+    inspect.on('error', () => undefined);
+    await inspect.connect();
+  });
+  afterAll(async () => {
+    inspect.disconnect();
+    await second.stop();
+    await service.stop();
+    await removeDatabaseServers();
+  });
+
+  let addresses = 0;
+  const newAddress = (): string => `198.51.100.${String(++addresses)}`;
+  const call = (operation: string, address: string, api = service.api): Promise<HttpResponse<ErrorBody>> =>
+    api.call(operation, operation === 'create' ? validInput() : {}, { 'X-Forwarded-For': address });
+
+  it('holds one small key for each caller and limit, which says nothing about the caller', async () => {
+    await inspect.flushall();
+    await call('getAll', '2001:db8::1');
+    await call('getAll', '2001:db8::2');
+    await call('create', '2001:db8::3');
+    const keys = await inspect.keys('*');
+    const prefix = String(service.env['QUEUE_PREFIX']);
+    expect(keys.map((key) => key.slice(0, -22)).sort()).toEqual([`${prefix}:limit:create:`, `${prefix}:limit:getAll:`]);
+    for (const key of keys) {
+      expect(await inspect.memory('USAGE', key)).toBeLessThan(MAX_BYTES_PER_KEY);
+      expect(await inspect.ttl(key)).toBeGreaterThan(3500);
+    }
+  });
+
+  describe.each(['killed', 'stopped'])('while it is %s', (how) => {
+    it('limits reads in each instance, and refuses creates', async () => {
+      const address = newAddress();
+      if (how === 'killed') await redis.kill();
+      else await redis.pause();
+      const since = performance.now();
+      const { status, headers, body } = await call('create', address);
+      expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'SERVICE_UNAVAILABLE', '1']);
+      expect(performance.now() - since).toBeLessThan(2000);
+      for (const api of [service.api, second.api]) {
+        const statuses: number[] = [];
+        for (let count = 0; count < 7; count++) statuses.push((await call('getAll', address, api)).status);
+        expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429]);
+      }
+      if (how === 'killed') await startRedis(redis);
+      else redis.resume();
+      await eventually(async () => {
+        expect((await call('create', address)).status).toBe(200);
+      });
+      await eventually(async () => {
+        expect((await call('getAll', newAddress())).headers.get('ratelimit')).toContain('r=4');
+        expect(await inspect.dbsize()).toBeGreaterThan(1);
+      });
+    });
+  });
+
+  it('is not filled by a caller with many addresses, and limits each address all the same', async () => {
+    await inspect.flushall();
+    const before = await usedMemory();
+    const count = MAX_KEYS + 2000;
+    let next = 0;
+    const tooMany: number[] = [];
+    const client = async (): Promise<void> => {
+      while (next < count) {
+        const index = next++;
+        const address = `2001:db8:1:${index.toString(16)}::1`;
+        for (let request = 0; request < (index % 100 === 0 ? 6 : 1); request++)
+          if ((await call('getAll', address)).status === 429) tooMany.push(index);
+      }
+    };
+    await Promise.all(Array.from({ length: CLIENTS }, client));
+    expect(await inspect.dbsize()).toBeLessThanOrEqual(MAX_KEYS);
+    expect((await usedMemory()) - before).toBeLessThan(MAX_KEYS * MAX_BYTES_PER_KEY);
+    expect(new Set(tooMany).size).toBe(count / 100);
+  });
+
+  async function usedMemory(): Promise<number> {
+    return Number(/used_memory:(\d+)/.exec(await inspect.info('memory'))?.[1]);
+  }
+});
