@@ -47,13 +47,17 @@ describe('ItemListingClient', () => {
     expect(headers.get('Authorization')).toBe('Bearer x');
   });
 
-  it('repeats a create under one key after a 503, a 504 and a failed connection', async () => {
-    const item = await itemsOf([busy(503), busy(504), new TypeError('fetch failed'), json({ id: 'a' })]).create(
-      NEW_ITEM,
-    );
+  it('repeats a create under one key after a 429, a 503, a 504 and a failed connection', async () => {
+    const item = await itemsOf([
+      busy(429),
+      busy(503),
+      busy(504),
+      new TypeError('fetch failed'),
+      json({ id: 'a' }),
+    ]).create(NEW_ITEM);
     expect(item).toEqual({ id: 'a' });
     expect(new Set(keys()).size).toBe(1);
-    expect(keys()).toHaveLength(4);
+    expect(keys()).toHaveLength(5);
     expect(keys()[0]).toMatch(/^[0-9a-f]{32}$/);
   });
 
@@ -89,9 +93,9 @@ describe('ItemListingClient', () => {
     });
   });
 
-  it('throws the error of the last try when there is no time for another', async () => {
-    const later = json({ code: 'SERVICE_UNAVAILABLE', message: 'Try again' }, 503, { 'Retry-After': '30' });
-    await expect(itemsOf([later], { timeoutMs: 1000 }).getAll()).rejects.toMatchObject({ status: 503 });
+  it.each([429, 503])('throws the error of the last try (%i) when there is no time for another', async (status) => {
+    const later = json({ code: 'LATER', message: 'Try again' }, status, { 'Retry-After': '30' });
+    await expect(itemsOf([later], { timeoutMs: 1000 }).getAll()).rejects.toMatchObject({ status });
     expect(requests).toHaveLength(1);
   });
 

@@ -43,10 +43,10 @@ export class Transport {
   }
 
   /**
-   * Calls an operation. Repeats it after a 503, a 504 or a failed connection, as long as there is time.
+   * Calls an operation. Repeats it after a 429, a 503, a 504 or a failed connection, as long as there is time.
    *
    * @throws ApiError for an error response, TypeError if the connection failed, or the reason of the signal: a
-   * `TimeoutError` after `timeoutMs`. If an earlier try may have succeeded, a last 503 does not hide its error.
+   * `TimeoutError` after `timeoutMs`. If an earlier try may have succeeded, a last 429 or 503 does not hide its error.
    */
   async call(operation: string, input: object, options: CallOptions & { headers?: HeaderMap }): Promise<Reply> {
     const { signal, headers = {} } = options;
@@ -93,7 +93,7 @@ function mayBeOpen(error: Error): boolean {
 
 /** Returns whether the service has refused the request for now. */
 function isRefusal(error: Error): boolean {
-  return error instanceof ApiError && error.status === 503;
+  return error instanceof ApiError && (error.status === 429 || error.status === 503);
 }
 
 /** Returns how long to wait before the next try in ms. */
