@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { ROOT } from '../../tools/checkout/root.mjs';
 import { ofKind, workloadRule } from './workloads.mjs';
 
-const CONFIG = readFileSync(join(ROOT, 'libs', 'runtime', 'src', 'config.ts'), 'utf8');
+const CONFIG = readFileSync(join(ROOT, 'libs', 'runtime', 'src', 'settings.ts'), 'utf8');
 const SETTINGS = [...CONFIG.matchAll(/^ {2}([A-Z][A-Z_]+): /gm)].map(([, name]) => name);
 const SECRETS = [...CONFIG.matchAll(/^ {2}([A-Z][A-Z_]+): (?:secret\(|SECRET)/gm)].map(([, name]) => name);
 /** Secrets that each process cannot start without. */
 const REQUIRED = { api: ['MONGODB_URI', 'REDIS_URL'], worker: ['MONGODB_URI', 'REDIS_URL'], setup: ['MONGODB_URI'] };
 
 export const SETTING_RULES = [
-  workloadRule('variables are settings that config.ts knows, each once', ({ container }) => {
+  workloadRule('variables are settings that settings.ts knows, each once', ({ container }) => {
     const names = container.env.map(({ name }) => name);
     const repeated = names.filter((name, i) => names.indexOf(name) !== i);
     const unknown = names.filter((name) => !SETTINGS.includes(name) && !SECRETS.includes(name.replace(/_FILE$/, '')));
