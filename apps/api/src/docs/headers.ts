@@ -62,6 +62,20 @@ export const HEADERS = {
     schema: { type: 'string' },
     example: 'Bearer realm="item-listing"',
   },
+  RateLimit: {
+    description:
+      'What is left for the caller of each limit that applies: `r` units, all again in `t` seconds ' +
+      '(draft-ietf-httpapi-ratelimit-headers-11). Absent if there are no such limits.',
+    schema: { type: 'string' },
+    example: '"create";r=50;t=30',
+  },
+  RateLimitPolicy: {
+    description:
+      'The limits that apply to each caller: `q` units in `w` seconds. The unit `qu` is requests by default, ' +
+      '`content-bytes`, or `concurrent-requests` (draft-ietf-httpapi-ratelimit-headers-11). Absent if there are none.',
+    schema: { type: 'string' },
+    example: '"create";q=100;w=60',
+  },
   RetryAfter: {
     description: 'Seconds to wait before the next try.',
     required: true,
@@ -76,6 +90,9 @@ export const HEADERS = {
 } as const;
 
 const header = (name: keyof typeof HEADERS): object => ({ $ref: `#/components/headers/${name}` });
+
+/** The headers of responses of operations with rate limits. */
+export const RATE_LIMIT_HEADERS = { RateLimit: 'RateLimit', 'RateLimit-Policy': 'RateLimitPolicy' } as const;
 
 /** Returns the headers of a response: those of every response, and `more`. */
 export function headers(more: Record<string, keyof typeof HEADERS> = {}): Record<string, object> {

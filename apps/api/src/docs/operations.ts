@@ -1,5 +1,5 @@
 import { CREATE_EXAMPLE, FULL_CREATE_EXAMPLE, ITEM_EXAMPLE } from './examples.js';
-import { headers, type PARAMETERS } from './headers.js';
+import { headers, RATE_LIMIT_HEADERS, type PARAMETERS } from './headers.js';
 import { ALWAYS, errorResponses, json } from './responses.js';
 import { schemaRef } from './schemas.js';
 
@@ -27,7 +27,7 @@ export const getAll = {
   responses: {
     200: {
       description: 'The items, or `[]` if there are none.',
-      headers: headers({ 'Next-After': 'NextAfter' }),
+      headers: headers({ 'Next-After': 'NextAfter', ...RATE_LIMIT_HEADERS }),
       content: json(
         { type: 'array', maxItems: 100, items: schemaRef('Item') },
         { items: { value: [ITEM_EXAMPLE] }, none: { value: [] } },
@@ -48,7 +48,7 @@ export const getById = {
     content: json(schemaRef('GetByIdInput'), { item: { value: { id: ITEM_EXAMPLE.id } } }),
   },
   responses: {
-    200: { description: 'The item.', headers: headers(), content: json(schemaRef('Item'), { item }) },
+    200: { description: 'The item.', headers: headers(RATE_LIMIT_HEADERS), content: json(schemaRef('Item'), { item }) },
     ...errorResponses([...ALWAYS, 'NOT_FOUND']),
   },
 };
@@ -77,13 +77,13 @@ export const create = {
   responses: {
     200: {
       description: 'The stored item.',
-      headers: headers({ 'Idempotency-Replayed': 'IdempotencyReplayed' }),
+      headers: headers({ 'Idempotency-Replayed': 'IdempotencyReplayed', ...RATE_LIMIT_HEADERS }),
       content: json(schemaRef('Item'), { item }),
       links: { openIt },
     },
     202: {
       description: 'The create is queued, because the client preferred not to wait. It is as durable as Redis.',
-      headers: headers({ 'Preference-Applied': 'PreferenceApplied' }),
+      headers: headers({ 'Preference-Applied': 'PreferenceApplied', ...RATE_LIMIT_HEADERS }),
       content: json(schemaRef('QueuedItem'), { queued: { value: { id: ITEM_EXAMPLE.id, status: 'queued' } } }),
       links: { openIt },
     },

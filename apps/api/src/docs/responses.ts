@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode } from '@app/contracts';
 import { errorExample } from './examples.js';
-import { headers } from './headers.js';
+import { headers, RATE_LIMIT_HEADERS } from './headers.js';
 import { errorJsonSchema } from './schemas.js';
 
 /** When an operation responds with each error. */
@@ -15,12 +15,13 @@ const WHEN = {
     'Or the item of a create is too large: by default, its input as JSON without unknown keys has more than 64 KiB.',
   UNSUPPORTED_MEDIA_TYPE: 'The body is not `application/json` in UTF-8, or is compressed.',
   TOO_MANY_REQUESTS:
-    'Authentication is on, and this address has sent too many invalid credentials, or too many creates of this caller wait. Nothing was created. Try again after `Retry-After`.',
+    'A rate limit is set, and the caller has exceeded it. Or authentication is on, and this address has sent too many ' +
+    'invalid credentials, or too many creates of this caller wait. Nothing was created. Try again after `Retry-After`.',
   UNPROCESSABLE_CONTENT: 'The Idempotency-Key was used with another body.',
   REQUEST_HEADER_FIELDS_TOO_LARGE: 'The request headers are larger than 16 KiB.',
   INTERNAL_SERVER_ERROR: 'The service has a fault.',
   SERVICE_UNAVAILABLE:
-    'A database or the keys of tokens are unavailable, or too many creates are waiting. Nothing was created. Try again after `Retry-After`.',
+    'A database or the keys of tokens are unavailable, creates cannot be counted, or too many are waiting. Nothing was created. Try again after `Retry-After`.',
   GATEWAY_TIMEOUT:
     'The outcome is unknown: the item may still be created. Repeat the request with the same Idempotency-Key, or call `getById` with `data.id`.',
 } as const satisfies Partial<Record<ErrorCode, string>>;
@@ -43,7 +44,7 @@ export const ALWAYS: DocumentedCode[] = [
 
 const HEADERS: Partial<Record<DocumentedCode, Parameters<typeof headers>[0]>> = {
   UNAUTHORIZED: { 'WWW-Authenticate': 'WwwAuthenticate' },
-  TOO_MANY_REQUESTS: { 'Retry-After': 'RetryAfter' },
+  TOO_MANY_REQUESTS: { 'Retry-After': 'RetryAfter', ...RATE_LIMIT_HEADERS },
   SERVICE_UNAVAILABLE: { 'Retry-After': 'RetryAfter' },
   GATEWAY_TIMEOUT: { 'Retry-After': 'RetryAfterIfKeyed' },
 };
