@@ -16,6 +16,11 @@ const ELSEWHERE = new Map([
     'export AUTH_JWKS_URL=https://login.example/jwks.json AUTH_ISSUER=https://login.example AUTH_AUDIENCE=item-listing',
     'auth-jwt.e2e-spec.ts',
   ],
+  [
+    'export RATE_LIMIT_CREATE=100/60 RATE_LIMIT_GETALL=600/60 RATE_LIMIT_GETBYID=3000/60   # requests per seconds',
+    'rate-limits.e2e-spec.ts',
+  ],
+  ['RateLimit: "create";r=58;t=24, "bytes";r=9871234;t=24', 'rate-limits.e2e-spec.ts'],
   ['npm run --silent keys -- create --owner acme             # prints the key, once', 'auth-api-keys.e2e-spec.ts'],
   [
     'npm start                   # installs, builds, starts MongoDB and Redis on 127.0.0.1; Ctrl-C stops everything',

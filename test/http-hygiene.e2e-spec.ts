@@ -78,7 +78,8 @@ describe('CORS_ORIGINS', () => {
   });
   afterAll(() => service.stop());
 
-  const exposed = 'X-Request-Id,Next-After,Idempotency-Replayed,Preference-Applied,Retry-After,Allow';
+  const exposed =
+    'X-Request-Id,Next-After,Idempotency-Replayed,Preference-Applied,Retry-After,RateLimit,RateLimit-Policy,Allow,WWW-Authenticate';
 
   it('allows preflight requests from pages of these origins', async () => {
     const { status, headers, body } = await service.api.request(GET_ALL, {

@@ -1,7 +1,13 @@
 import type { ErrorBody } from '@app/contracts';
 import { Redis } from 'ioredis';
 import type { ApiClient, HttpResponse } from './support/api-client.js';
-import { createRedis, removeDatabaseServers, startRedis, type DatabaseServer } from './support/database-servers.js';
+import {
+  createRedis,
+  removeDatabaseServers,
+  startRedis,
+  startRedisCluster,
+  type DatabaseServer,
+} from './support/database-servers.js';
 import { eventually } from './support/eventually.js';
 import { validInput } from './support/items.js';
 import { startApi, startService, type Service } from './support/service.js';
@@ -77,6 +83,18 @@ describe('the Redis of rate limits', () => {
         expect(await inspect.dbsize()).toBeGreaterThan(1);
       });
     });
+  });
+
+  it('may be a Cluster', async () => {
+    const { url } = await startRedisCluster();
+    const api = await startApi({ ...service.env, RATE_LIMIT_REDIS_URL: url });
+    try {
+      const statuses: number[] = [];
+      for (let count = 0; count < 6; count++) statuses.push((await call('create', '198.51.100.1', api.api)).status);
+      expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
+    } finally {
+      await api.stop();
+    }
   });
 
   it('is not filled by a caller with many addresses, and limits each address all the same', async () => {
