@@ -51,7 +51,7 @@ describe('the Redis of rate limits', () => {
     await call('getAll', '2001:db8::2');
     await call('create', '2001:db8::3');
     const keys = await inspect.keys('*');
-    const prefix = String(service.env['QUEUE_PREFIX']);
+    const prefix = `{${String(service.env['QUEUE_PREFIX'])}}`;
     expect(keys.map((key) => key.slice(0, -22)).sort()).toEqual([`${prefix}:limit:create:`, `${prefix}:limit:getAll:`]);
     for (const key of keys) {
       expect(await inspect.memory('USAGE', key)).toBeLessThan(MAX_BYTES_PER_KEY);

@@ -58,7 +58,7 @@ describeWithTls('stores with TLS and passwords (skipped unless openssl is on PAT
 
   it('serve create, getById and search to users who may do no more than docs/securing.md says', async () => {
     await stores.asRedisAdmin('ACL', 'LOG', 'RESET');
-    start();
+    start({ RATE_LIMIT_CREATE: '100/60' });
     await expectReady();
     const client = await api.client();
     const name = uniqueWord();

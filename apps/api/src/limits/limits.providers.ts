@@ -1,4 +1,5 @@
 import type { Provider } from '@nestjs/common';
+import type { Report } from '@app/queue';
 import type { ApiConfig } from '@app/runtime';
 import type { CallerAddress } from '../http/caller-address.js';
 import { RateLimits } from './rate-limits.js';
@@ -7,9 +8,12 @@ import { RateLimits } from './rate-limits.js';
 export function limitsProviders(
   { limits, queuePrefix, maxBodyBytes }: ApiConfig,
   callerAddress: CallerAddress,
-  report: (line: string) => void,
+  report: Report,
 ): Provider[] {
   if (limits === undefined) return [];
   const settings = { limits, queuePrefix, maxBodyBytes };
-  return [{ provide: RateLimits, useFactory: () => RateLimits.create(settings, callerAddress, report) }];
+  const reportLimits: Report = (line) => {
+    report(`Rate limits: ${line}`);
+  };
+  return [{ provide: RateLimits, useFactory: () => RateLimits.create(settings, callerAddress, reportLimits) }];
 }

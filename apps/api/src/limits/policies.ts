@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { RedisConnection } from '@app/queue';
+import { keyPrefix, type RedisConnection, type Report } from '@app/queue';
 import type { ApiConfig, LimitsConfig, Quota } from '@app/runtime';
 import type { Operation } from '../http/operation.js';
 import { QuotaLimiter } from './quota-limiter.js';
@@ -25,11 +25,14 @@ export interface Policy {
 export async function createPolicies(
   settings: LimitSettings,
   redis: RedisConnection,
+  report: Report,
 ): Promise<Record<Operation, Policy[]>> {
   const create = async (name: Policy['name'], unitsOf: Policy['unitsOf']): Promise<Policy[]> => {
     const quota = settings.limits[name];
     if (quota === undefined) return [];
-    const counter = await SharedCounter.create(redis, `${settings.queuePrefix}:limit:${name}`, quota);
+    // The prefix of the queue, so that the user of Redis may use these keys too.
+    const prefix = `${keyPrefix(settings.queuePrefix)}:limit:${name}`;
+    const counter = await SharedCounter.create(redis, { prefix, quota, report });
     const limiters = { principal: new QuotaLimiter(quota, counter), address: new QuotaLimiter(quota, counter) };
     return [{ name, quota, limiters, unitsOf }];
   };

@@ -1,5 +1,5 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { connectRedis, type RedisConnection } from '@app/queue';
+import { connectRedis, type RedisConnection, type Report } from '@app/queue';
 import type { ApiRequest, ApiResponse } from '../http/api-message.js';
 import type { CallerAddress } from '../http/caller-address.js';
 import { networkOf } from '../http/network-of.js';
@@ -29,16 +29,10 @@ export class RateLimits implements OnApplicationShutdown {
     private readonly concurrency: ConcurrencyLimiter | undefined,
   ) {}
 
-  static async create(
-    settings: LimitSettings,
-    callerAddress: CallerAddress,
-    report: (line: string) => void,
-  ): Promise<RateLimits> {
+  static async create(settings: LimitSettings, callerAddress: CallerAddress, report: Report): Promise<RateLimits> {
     const { concurrent, redisUrl } = settings.limits;
-    const redis = connectRedis(redisUrl, 'limiter', (line) => {
-      report(`rate limits: ${line}`);
-    });
-    const policies = await createPolicies(settings, redis);
+    const redis = connectRedis(redisUrl, 'limiter', report);
+    const policies = await createPolicies(settings, redis, report);
     const more = concurrent === undefined ? [] : [concurrencyItem(concurrent)];
     const limitsOf = (operation: Operation): OperationLimits => {
       const items = [...policies[operation].map(policyItem), ...more];

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { RateLimiterRedis } from 'rate-limiter-flexible';
-import type { RedisConnection } from '@app/queue';
+import { reportRefusal, type RedisConnection, type Report } from '@app/queue';
 import type { Quota } from '@app/runtime';
 
 /** What a caller has taken in the current window. */
@@ -19,6 +19,13 @@ export interface Counter {
   add(caller: string, units: number): Promise<Count | undefined>;
 }
 
+export interface SharedCounterOptions {
+  /** The beginning of all keys. */
+  prefix: string;
+  quota: Quota;
+  report: Report;
+}
+
 /** After a failure, Redis is left alone for this time, so that a Redis that does not reply delays few requests. */
 const AWAY_MS = 1000;
 /** 132 bits. Keys of the same length say nothing about callers, and use little memory. */
@@ -28,14 +35,17 @@ const DIGEST_LENGTH = 22;
 export class SharedCounter implements Counter {
   private awayUntil = 0;
 
-  private constructor(private readonly limiter: RateLimiterRedis) {}
+  private constructor(
+    private readonly limiter: RateLimiterRedis,
+    private readonly report: Report,
+  ) {}
 
   /** Loads the library only now, because an API without limits does not need it. */
-  static async create(redis: RedisConnection, keyPrefix: string, quota: Quota): Promise<SharedCounter> {
+  static async create(redis: RedisConnection, { prefix, quota, report }: SharedCounterOptions): Promise<SharedCounter> {
     const { RateLimiterRedis } = await import('rate-limiter-flexible');
     const { count: points, seconds: duration } = quota;
-    const options = { storeClient: redis, keyPrefix, points, duration, rejectIfRedisNotReady: true };
-    return new SharedCounter(new RateLimiterRedis(options));
+    const options = { storeClient: redis, keyPrefix: prefix, points, duration, rejectIfRedisNotReady: true };
+    return new SharedCounter(new RateLimiterRedis(options), report);
   }
 
   get isAway(): boolean {
@@ -49,7 +59,7 @@ export class SharedCounter implements Counter {
     const askedAt = performance.now();
     try {
       // Unlike `consume`, it also returns a count above the limit.
-      const { consumedPoints, msBeforeNext } = await this.limiter.penalty(key, units);
+      const { consumedPoints, msBeforeNext } = await reportRefusal(this.limiter.penalty(key, units), this.report);
       return { total: consumedPoints, until: askedAt + msBeforeNext };
     } catch {
       this.awayUntil = performance.now() + AWAY_MS;
