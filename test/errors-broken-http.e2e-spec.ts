@@ -233,6 +233,11 @@ describe('a client that', () => {
     });
   });
 
+  it('sends a path with a fragment gets 400, because Express would ignore the fragment', async () => {
+    const connection = await send(`POST ${GET_ALL}#x HTTP/1.1\r\nHost: x\r\n\r\n`);
+    expectError(await connection.nextResponse<ErrorBody>(), 400, 'BAD_REQUEST');
+  });
+
   describe('sends an Expect header', () => {
     it('gets 100 and then the response', async () => {
       const [head = '', body = ''] = request('getAll', {}, 'Expect: 100-continue\r\n').split('\r\n\r\n');

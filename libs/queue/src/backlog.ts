@@ -171,23 +171,27 @@ local function bytesOf(count, ids)
   return #ids == 0 and 0 or sum / #ids * count
 end
 
-local function endsOf(key)
-  local ids = redis.call('LRANGE', key, 0, sampled / 2 - 1)
-  for _, id in ipairs(redis.call('LRANGE', key, -sampled / 2, -1)) do ids[#ids + 1] = id end
+local function endsOf(range, key)
+  local ids = redis.call(range, key, 0, sampled / 2 - 1)
+  for _, id in ipairs(redis.call(range, key, -sampled / 2, -1)) do ids[#ids + 1] = id end
   return ids
 end
 
 local waiting = redis.call('LLEN', wait)
-local bytes = bytesOf(waiting, endsOf(wait))
-local counts = {}
+local bytes = bytesOf(waiting, endsOf('LRANGE', wait))
+local counts, ends = {}, {}
 for _, key in ipairs({ prioritized, delayed }) do
-  counts[key] = redis.call('ZCARD', key)
-  bytes = bytes + bytesOf(counts[key], redis.call('ZRANGE', key, 0, sampled - 1))
+  counts[key], ends[key] = redis.call('ZCARD', key), endsOf('ZRANGE', key)
+  bytes = bytes + bytesOf(counts[key], ends[key])
 end
--- Workers take jobs from the end of the list, and then those of the highest priority. The oldest job of a seller is
--- before its others.
-local oldest = redis.call('LINDEX', wait, -1) or redis.call('ZRANGE', prioritized, 0, 0)[1]
-local since = oldest and tonumber(redis.call('HGET', prefix .. oldest, 'timestamp') or 0) or 0
+-- Workers take jobs from the end of the list, and then by priority, which is not quite the order of age.
+local since = 0
+local candidates = ends[prioritized]
+candidates[#candidates + 1] = redis.call('LINDEX', wait, -1) or nil
+for _, id in ipairs(candidates) do
+  local timestamp = tonumber(redis.call('HGET', prefix .. id, 'timestamp') or 0)
+  if timestamp > 0 and (since == 0 or timestamp < since) then since = timestamp end
+end
 local completed = tonumber(redis.call('HGET', KEYS[5], 'count') or 0)
 local rejected = tonumber(redis.call('HGET', KEYS[6], 'count') or 0)
 return {

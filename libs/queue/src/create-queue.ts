@@ -77,11 +77,20 @@ export class CreateQueue {
     const full = await this.backlog.admit(bytes, waitMs);
     if (full !== undefined) return { kind: 'refused', ...full };
     const place = await this.shares?.place(sellerId, bytes);
-    const isSellerFull = this.shares !== undefined && place === undefined;
-    const refusal = isSellerFull ? this.backlog.refuseSeller() : this.backlog.refuseWait(waitMs, place?.ahead);
+    if (this.shares !== undefined && place === undefined) {
+      this.backlog.release(bytes);
+      return { kind: 'refused', ...this.backlog.refuseSeller() };
+    }
+    const refusal = this.backlog.refuseWait(waitMs, place?.ahead);
     if (refusal === undefined) return { kind: 'admitted', priority: place?.priority };
-    this.backlog.release(bytes);
+    this.release({ sellerId, bytes });
     return { kind: 'refused', ...refusal };
+  }
+
+  /** Takes back an admission: the job is not added after all. */
+  release({ sellerId, bytes }: Omit<AdmissionRequest, 'waitMs'>): void {
+    this.backlog.release(bytes);
+    void this.shares?.release(sellerId, bytes);
   }
 
   /** Adds the job under the id of its item. An existing job with this id stays unchanged. */

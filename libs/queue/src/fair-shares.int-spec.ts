@@ -92,6 +92,17 @@ describe('fair shares', () => {
     expect(await add(shares, 'large', 50)).toBeGreaterThanOrEqual(15);
   });
 
+  it('have room again if a place is given back', async () => {
+    const shares = sharesOf({ jobs: 40, bytes: 500_000 });
+    expect(await add(shares, 'large', 39)).toBe(39);
+    await shares.place('large', 1);
+    expect(await add(shares, 'large', 1)).toBe(0);
+    await shares.release('large', 1);
+    expect(await add(shares, 'large', 2)).toBe(1);
+    await shares.release('unknown', 1);
+    expect(await redis.zcard(queue.toKey('sellers'))).toBe(2);
+  });
+
   it('limit the bytes of a seller that wait', async () => {
     const shares = sharesOf({ jobs: 500, bytes: 1000 });
     expect(await add(shares, 'large', 20, 100)).toBe(10);
@@ -114,7 +125,7 @@ describe('fair shares', () => {
     expect(await add(shares, 'large', 20)).toBe(10);
     expect(await take(20)).toHaveLength(10);
     expect(await shares.place('large', 1)).toEqual({ priority: 1, ahead: 0 });
-    expect(await redis.zcard(queue.toKey('sellers'))).toBe(1);
+    expect(await redis.zcard(queue.toKey('sellers'))).toBe(2);
   });
 
   it('forget sellers whose jobs are done, so that many of them do not fill Redis', async () => {
@@ -123,16 +134,31 @@ describe('fair shares', () => {
       await add(shares, `seller ${String(round)}`, 5);
       await take(4);
     }
-    expect(await redis.zcard(queue.toKey('sellers'))).toBeLessThanOrEqual((await queue.getPrioritizedCount()) + 1);
+    expect(await redis.zcard(queue.toKey('sellers'))).toBeLessThanOrEqual((await queue.getPrioritizedCount()) + 2);
   });
 
-  it('become first in, first out after millions of jobs without an empty queue', async () => {
+  it('do not turn back time for a job that returns to the queue', async () => {
+    const shares = sharesOf({ jobs: 40, bytes: 500_000 });
+    await queue.add('old', {}, { priority: 2000 });
+    expect(await add(shares, 'large', 2)).toBe(2);
+    await queue.add('returned', {}, { priority: 3 });
+    expect(await add(shares, 'large', 1)).toBe(1);
+    expect(await shares.place('quiet', 1)).toMatchObject({ priority: 2000 });
+  });
+
+  it('count a large item as a part of what a seller may queue, even if that is more than the queue takes', async () => {
+    const shares = sharesOf({ jobs: 1_000_000, bytes: 500_000 });
+    expect(await add(shares, 'large', 60, 10_000)).toBe(50);
+  });
+
+  it('are first in, first out after millions of jobs without an empty queue, and then begin anew', async () => {
     const shares = sharesOf();
     await queue.add('old', {}, { priority: 2_097_151 });
     expect(await add(shares, 'large', 600)).toBe(500);
     await add(shares, 'quiet', 1);
-    const taken = await take(600);
-    expect(taken.at(-1)).toBe('quiet');
+    await take(300);
+    expect(await add(shares, 'large', 1)).toBe(0);
+    expect((await take(600)).at(-1)).toBe('quiet');
     expect(await shares.place('quiet', 1)).toMatchObject({ priority: 1 });
   });
 });

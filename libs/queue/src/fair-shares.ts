@@ -36,12 +36,19 @@ const HASH_LENGTH = 22;
  */
 export class FairShares {
   private requests: Request[] = [];
+  private readonly jobs: { seller: number; total: number };
+  /** The limit on the bytes of a seller. */
+  private readonly bytes: number;
 
   constructor(
     private readonly redis: RedisConnection,
     private readonly toKey: (name: string) => string,
-    private readonly limits: { seller: BacklogLimits; total: BacklogLimits },
-  ) {}
+    limits: { seller: BacklogLimits; total: BacklogLimits },
+  ) {
+    const { seller, total } = limits;
+    this.jobs = { seller: Math.min(seller.jobs, total.jobs), total: total.jobs };
+    this.bytes = Math.min(seller.bytes, total.bytes);
+  }
 
   /**
    * Returns the place of a new job of this many bytes, or undefined if too many jobs of its seller wait: more than the
@@ -51,21 +58,27 @@ export class FairShares {
    * @throws if Redis does not reply
    */
   place(sellerId: string, bytes: number): Promise<Place | undefined> {
-    const { jobs, bytes: maxBytes } = this.limits.seller;
-    const cost = Math.max(1, (bytes * jobs) / maxBytes);
-    const seller = createHash('sha256').update(sellerId).digest('base64url').slice(0, HASH_LENGTH);
     return new Promise((resolve, reject) => {
-      this.requests.push({ seller, cost, resolve, reject });
+      this.requests.push({ seller: hashOf(sellerId), cost: this.costOf(bytes), resolve, reject });
       if (this.requests.length === 1) setImmediate(() => void this.placeAll());
     });
+  }
+
+  /** Gives back the place of a job that is not added after all. If Redis does not reply, time passes over the place. */
+  async release(sellerId: string, bytes: number): Promise<void> {
+    const change = -this.costOf(bytes);
+    await this.redis.zadd(this.toKey('sellers'), 'XX', 'INCR', change, hashOf(sellerId)).catch(() => undefined);
+  }
+
+  private costOf(bytes: number): number {
+    return Math.max(1, (bytes * this.jobs.seller) / this.bytes);
   }
 
   private async placeAll(): Promise<void> {
     const requests = this.requests;
     this.requests = [];
     const keys = ['prioritized', 'sellers'].map((name) => this.toKey(name));
-    const { seller, total } = this.limits;
-    const limits = [this.toKey(''), LOWEST_PRIORITY, JOBS_PER_PRIORITY, seller.jobs, total.jobs];
+    const limits = [this.toKey(''), LOWEST_PRIORITY, JOBS_PER_PRIORITY, this.jobs.seller, this.jobs.total];
     const jobs = requests.flatMap((request) => [request.seller, request.cost]);
     try {
       const places = (await this.redis.eval(PLACE_JOBS, keys.length, ...keys, ...limits, ...jobs)) as number[][];
@@ -79,9 +92,15 @@ export class FairShares {
   }
 }
 
+function hashOf(sellerId: string): string {
+  return createHash('sha256').update(sellerId).digest('base64url').slice(0, HASH_LENGTH);
+}
+
 /**
- * `sellers` holds the end of the last job of each seller, in jobs. If the lowest priority is reached, because the queue
- * has not been empty for millions of jobs, later jobs share it until the queue is empty: first in, first out.
+ * `sellers` holds the end of the last job of each seller, in jobs, and under an empty name the latest virtual time: a job
+ * that returns to the queue with an earlier start does not turn it back. If the lowest priority is reached, because the
+ * queue has not been empty for millions of jobs, later jobs share it, first in, first out. Time then stands still, so
+ * that sellers soon reach their limits, the queue becomes empty, and time begins anew.
  */
 const PLACE_JOBS = `
 local prioritized, sellers = KEYS[1], KEYS[2]
@@ -91,9 +110,12 @@ local limit = math.min(tonumber(ARGV[4]), tonumber(ARGV[5]) - waiting)
 
 local next = redis.call('ZRANGE', prioritized, 0, 0)[1]
 local priority = next and tonumber(redis.call('HGET', prefix .. next, 'priority'))
-local now = priority and (priority - 1) * step or 0
-if not priority or priority >= lowest then redis.call('DEL', sellers)
-else redis.call('ZREMRANGEBYSCORE', sellers, '-inf', now) end
+local now = 0
+if priority then
+  now = math.max((priority - 1) * step, tonumber(redis.call('ZSCORE', sellers, '') or 0))
+  redis.call('ZREMRANGEBYSCORE', sellers, '-inf', now)
+else redis.call('DEL', sellers) end
+redis.call('ZADD', sellers, now, '')
 
 local places = {}
 for i = 6, #ARGV, 2 do
@@ -102,7 +124,7 @@ for i = 6, #ARGV, 2 do
   if own + cost > limit then places[#places + 1] = {}
   else
     redis.call('ZADD', sellers, start + cost, ARGV[i])
-    local ahead = math.min(waiting, (own + step) * redis.call('ZCARD', sellers))
+    local ahead = math.min(waiting, (own + step) * (redis.call('ZCARD', sellers) - 1))
     places[#places + 1] = { math.min(1 + math.floor(start / step), lowest), ahead }
   end
 end

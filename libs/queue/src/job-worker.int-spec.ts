@@ -8,6 +8,8 @@ import { connectRedis, type RedisConnection } from './redis.js';
 
 const CONCURRENCY = 4;
 const GRACE_MS = 5000;
+/** Shorter than the time for which an idle worker waits before it looks again. */
+const TAKEN_AT_ONCE_MS = 2000;
 /** Longer than a lock and two checks for stalled jobs. */
 const TAKEN_OVER_MS = 15_000;
 
@@ -15,6 +17,7 @@ describe('JobWorker', () => {
   let redis: RedisConnection;
   let queue: Queue;
   let worker: JobWorker;
+  let newWorker: () => JobWorker;
   let batches: string[][];
   let failures: string[];
   let work: (jobs: readonly Job[]) => Promise<readonly JobOutcome[]>;
@@ -31,7 +34,6 @@ describe('JobWorker', () => {
     batches = [];
     work = () => Promise.resolve([]);
     failures = [];
-    const source = { redis, queue: name, queuePrefix: 'test', concurrency: CONCURRENCY };
     const process = (jobs: readonly Job[]): Promise<readonly JobOutcome[]> => {
       batches.push(jobs.map((job) => job.name));
       return work(jobs);
@@ -39,7 +41,9 @@ describe('JobWorker', () => {
     const onFailed = (job: Job, error: Error): void => {
       failures.push(`${job.name}: ${error.message}`);
     };
-    worker = new JobWorker(source, { process, onFailed }, pino({ level: 'silent' }));
+    const source = { redis, queue: name, queuePrefix: 'test', concurrency: CONCURRENCY };
+    newWorker = () => new JobWorker(source, { process, onFailed }, pino({ level: 'silent' }));
+    worker = newWorker();
   });
   afterEach(async () => {
     await worker.close(GRACE_MS);
@@ -164,6 +168,33 @@ describe('JobWorker', () => {
     done();
     await closed;
     expect(await queue.getJobCounts()).toMatchObject({ completed: 1, waiting: 1, active: 0 });
+  });
+
+  it('gives a job with a priority back so that an idle worker takes it at once', async () => {
+    let endFirst = (): void => undefined;
+    work = () =>
+      new Promise(
+        (resolve) =>
+          (endFirst = () => {
+            resolve([]);
+          }),
+      );
+    await queue.add('given back', {}, { priority: 7 });
+    worker.start();
+    await eventually(() => {
+      expect(batches).toEqual([['given back']]);
+    });
+    work = () => Promise.resolve([]);
+    const idle = newWorker();
+    idle.start();
+    await add('other');
+    await expectCounts({ completed: 1 });
+    await worker.close(0);
+    await eventually(() => {
+      expect(batches.at(-1)).toEqual(['given back']);
+    }, TAKEN_AT_ONCE_MS);
+    endFirst();
+    await idle.close(GRACE_MS);
   });
 
   it('splits waiting jobs into batches of limited size', async () => {

@@ -124,7 +124,7 @@ export class JobWorker {
     while (this.activeJobs.size > 0 && performance.now() < until) await delay(POLL_EVERY_MS);
     clearInterval(this.renewal);
     if (this.activeJobs.size > 0) this.logger.warn({ jobs: this.activeJobs.size }, 'giving unfinished jobs back');
-    const returning = [...this.activeJobs.keys()].map((job) => job.moveToWait(job.token));
+    const returning = [...this.activeJobs.keys()].map((job) => giveBack(job));
     await settledWithin(CLOSE_WITHIN_MS, Promise.allSettled(returning));
     await settledWithin(
       CLOSE_WITHIN_MS,
@@ -188,7 +188,7 @@ export class JobWorker {
   private async end(job: Job, outcome: JobOutcome): Promise<Job[]> {
     const { token = '' } = job;
     try {
-      if (outcome.kind === 'wait') await job.moveToWait(token);
+      if (outcome.kind === 'wait') await giveBack(job);
       if (outcome.kind === 'delay') await job.moveToDelayed(Date.now() + outcome.ms, token);
       if (outcome.kind === 'failed') await job.moveToFailed(outcome.error, token, false);
       // A job without `finishedOn` will be retried.
@@ -224,4 +224,11 @@ export class JobWorker {
     if (REFUSED_BY_REDIS.test(message)) this.pauseUntil('Redis refuses commands', () => delay(PAUSE_MS, true));
     this.reportError(message);
   };
+}
+
+/** Returns a job to the queue. BullMQ wakes no worker for one with a priority, unless it was delayed. */
+async function giveBack(job: Job): Promise<void> {
+  const { token = '', priority } = job;
+  if (priority > 0) await job.moveToDelayed(Date.now(), token);
+  else await job.moveToWait(token);
 }

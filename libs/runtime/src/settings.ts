@@ -84,7 +84,9 @@ const SECRET = secret({ schema: z.string().min(32).optional(), rule: 'at least 3
 /** Keys that are fetched over a connection that others can change would let them sign tokens. */
 const JWKS_URL = z.string().refine((value) => {
   if (!URL.canParse(value)) return false;
-  const { protocol, hostname } = new URL(value);
+  const { protocol, hostname, username, password } = new URL(value);
+  // `fetch` accepts no credentials in a URL, and would name them in its error.
+  if (username !== '' || password !== '') return false;
   return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname));
 });
 

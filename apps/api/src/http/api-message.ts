@@ -21,6 +21,8 @@ export class ApiRequest extends IncomingMessage {
   readonly arrivedAt = performance.now();
   /** When its body had been read, in ms of `performance.now()`. The deadline of a read counts from here. */
   receivedAt = this.arrivedAt;
+  /** How long the check of its caller took, in ms. Part of the time of a read. */
+  checkedForMs = 0;
   /** The id in all log lines about this request. */
   requestId = '';
   /** The caller, if it sent a valid credential. */

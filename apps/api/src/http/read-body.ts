@@ -54,7 +54,7 @@ export function readBody(
   void ready.then(() => {
     try {
       response.clientConnection?.hold(body.length > usualBodyBytes ? body.length : 0);
-      request.receivedAt = performance.now();
+      request.receivedAt = performance.now() - request.checkedForMs;
       onBody(body.length === 0 && request.headers['content-type'] === undefined ? {} : parse(body.take()));
     } catch (error) {
       onError(error);

@@ -44,7 +44,7 @@ export function requestListener(options: RequestListenerOptions): ApiListener {
     };
     try {
       identify(request, response, options);
-      if (isHostInvalid(request)) throw NOT_HTTP;
+      if (isHostInvalid(request) || hasFragment(request)) throw NOT_HTTP;
       if (options.lane.isCovered(pathOf(request))) passToExpress(response, options);
       else handleOnFastLane(response, options);
     } catch (error) {
@@ -115,7 +115,9 @@ export function prepareInput(
     read();
     return;
   }
+  const since = performance.now();
   const readUnlessRejected = (): void => {
+    request.checkedForMs = performance.now() - since;
     // Already rejected as too slow.
     if (!response.headersSent) read();
   };
@@ -199,6 +201,11 @@ export function pathOf({ url = '/' }: IncomingMessage): string {
 function isHostInvalid(request: IncomingMessage): boolean {
   const count = countHeader(request, 'host');
   return count > 1 || (count === 0 && request.httpVersion === '1.1');
+}
+
+/** Returns whether the target has a fragment (RFC 9112, 3.2). Express would ignore it, and other parts would not. */
+function hasFragment({ url = '' }: IncomingMessage): boolean {
+  return url.includes('#');
 }
 
 function sendMethodError(response: ApiResponse, methods: string[]): void {

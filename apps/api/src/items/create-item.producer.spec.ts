@@ -43,7 +43,7 @@ describe('CreateItemProducer', () => {
     findStored.mockResolvedValue([]);
     findStates.mockImplementation((ids) => Promise.resolve(ids.map(() => 'open')));
     const backlog = { state: () => Promise.resolve() };
-    const queue = { find, add, admit, findStates, backlog } as unknown as CreateQueue;
+    const queue = { find, add, admit, release: () => undefined, findStates, backlog } as unknown as CreateQueue;
     const replies = { channel: 'replies', listen: () => undefined } as unknown as ReplySubscriber;
     const items = { findStored, findStoredById } as unknown as ItemRepository;
     producer = new CreateItemProducer(queue, replies, items, new CreateMetrics(new Registry()));

@@ -109,12 +109,12 @@ export class CreateItemProducer {
   ): Promise<ProducerOutcome | undefined> {
     const existing = 'existing' in earlier ? earlier.existing : undefined;
     let priority: number | undefined;
+    const job = { sellerId: pending.job.sellerId, bytes: options.size.bytes };
     try {
       if (earlier.kind === 'unreadable') await this.queue.replaceData(earlier.existing, pending.job);
       const waitMs = options.respondAsync ? undefined : Math.max(0, options.deadline - performance.now());
       if (existing === undefined) {
-        const { sellerId } = pending.job;
-        const admission = await this.queue.admit({ sellerId, bytes: options.size.bytes, waitMs });
+        const admission = await this.queue.admit({ ...job, waitMs });
         if (admission.kind === 'refused') return admission;
         ({ priority } = admission);
       }
@@ -123,12 +123,18 @@ export class CreateItemProducer {
       return refused('redis');
     }
     // While Redis was asked, all its clients may have disconnected, or its time may have passed.
-    if (pending.isSettled || performance.now() > options.queueBy) return refused('time');
+    if (pending.isSettled || performance.now() > options.queueBy) {
+      if (existing === undefined) this.queue.release(job);
+      return refused('time');
+    }
     pending.markSent();
     const enqueued = await (existing === undefined
       ? this.queue.add(pending.job, priority)
       : this.queue.retry(pending.job.id));
-    if (enqueued === 'refused') return refused('redis');
+    if (enqueued === 'refused') {
+      if (existing === undefined) this.queue.release(job);
+      return refused('redis');
+    }
     // If Redis did not confirm the job, it is looked up, and queued again if missing, while its client waits.
     if (enqueued === 'queued') pending.markQueued();
     return undefined;

@@ -51,7 +51,7 @@ export class RateLimits implements OnApplicationShutdown {
   async check(operation: Operation, response: ApiResponse): Promise<void> {
     const { req: request } = response;
     const { policies, policyHeader } = this.limits[operation];
-    if (request.isCounted || policyHeader === '') return;
+    if (request.isCounted || isRejected(response) || policyHeader === '') return;
     request.isCounted = true;
     response.setHeader('RateLimit-Policy', policyHeader);
     const caller = this.callerOf(request);
@@ -60,6 +60,7 @@ export class RateLimits implements OnApplicationShutdown {
     for (const policy of policies) {
       const limiter = policy.limiters[caller.kind];
       const taken = await limiter.take(caller.id, policy.unitsOf(request), operation === 'create');
+      if (isRejected(response)) return;
       items.push(limitItem(policy.name, taken));
       response.setHeader('RateLimit', items.join(', '));
       if (!taken.isGranted) throw quotaExceeded(policy, taken);
@@ -85,4 +86,9 @@ export class RateLimits implements OnApplicationShutdown {
     if (principal !== undefined) return { kind: 'principal', id: principal.id };
     return { kind: 'address', id: networkOf(this.callerAddress(request)) };
   }
+}
+
+/** Whether a request has been rejected meanwhile, because its client has disconnected or is too slow. */
+function isRejected({ headersSent }: ApiResponse): boolean {
+  return headersSent;
 }
