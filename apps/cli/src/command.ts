@@ -7,6 +7,13 @@ export class CommandError extends Error {}
 
 type Print = (line: string) => void;
 
+/** What a command has found or done: lines to read, and the same for programs. */
+export interface Result {
+  lines: string[];
+  json: unknown;
+  exitCode?: number;
+}
+
 const RETRY_MS = 500;
 /** How long a command waits for a MongoDB that starts at the same time. */
 export const DATABASE_STARTS_WITHIN_MS = 120_000;
@@ -30,6 +37,17 @@ export function runCommand(usage: string, run: (print: Print) => Promise<void> |
 /** Leaves out the fields of an error, which may be a password or the texts of items: those of Redis have its command. */
 function withoutData(error: unknown): unknown {
   return error instanceof Error ? error.stack : error;
+}
+
+/** Prints a result to standard output, and sets the exit code. */
+export function printResult(print: Print, { lines, json, exitCode = 0 }: Result, isJson: boolean): void {
+  print(isJson ? JSON.stringify(json) : lines.join('\n'));
+  process.exitCode = exitCode;
+}
+
+/** Prints a line to standard error: standard output is for the result alone. */
+export function report(line: string): void {
+  console.error(line);
 }
 
 /**

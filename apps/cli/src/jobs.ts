@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { connectRedis, FailedJobs, type FailedJob, type ChangeOutcome } from '@app/queue';
 import { loadQueueConfig, throttle } from '@app/runtime';
-import { CommandError, retryFor, runCommand } from './command.js';
+import { CommandError, printResult, report, retryFor, runCommand, type Result } from './command.js';
 
 const USAGE = `usage: jobs list [--page N] [--json]
        jobs show ID [--json]
@@ -17,12 +17,6 @@ const OPTIONS = {
   page: { type: 'string', default: '1' },
 } as const;
 
-/** What a command has found or done: lines to read, and the same for programs. */
-interface Result {
-  lines: string[];
-  json: unknown;
-  exitCode?: number;
-}
 type Command = (jobs: FailedJobs) => Promise<Result>;
 
 /** Lists, shows, retries and discards failed jobs. Exits with 1 if a job was not shown, retried or discarded. */
@@ -30,11 +24,7 @@ runCommand(USAGE, async (print) => {
   const { positionals, values } = parseArgs({ options: OPTIONS, allowPositionals: true });
   const command = commandOf(positionals, values);
   const { redisUrl, queuePrefix } = loadQueueConfig();
-  const report = throttle((line: string) => {
-    // Standard output is for the result alone.
-    console.error(line);
-  });
-  const redis = connectRedis(redisUrl, 'producer', report);
+  const redis = connectRedis(redisUrl, 'producer', throttle(report));
   const jobs = new FailedJobs(redis, queuePrefix);
   try {
     await retryFor(
@@ -45,9 +35,7 @@ runCommand(USAGE, async (print) => {
         await redis.ping();
       },
     );
-    const { lines, json, exitCode = 0 } = await command(jobs);
-    print(values.json ? JSON.stringify(json) : lines.join('\n'));
-    process.exitCode = exitCode;
+    printResult(print, await command(jobs), values.json);
   } finally {
     await jobs.close();
   }

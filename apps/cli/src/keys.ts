@@ -1,7 +1,15 @@
 import { parseArgs } from 'node:util';
 import { ApiKeyRepository, type ApiKey } from '@app/database';
 import { loadCliConfig, SCOPE } from '@app/runtime';
-import { CommandError, DATABASE_STARTS_WITHIN_MS, runCommand, withDatabase } from './command.js';
+import {
+  CommandError,
+  DATABASE_STARTS_WITHIN_MS,
+  printResult,
+  report,
+  runCommand,
+  withDatabase,
+  type Result,
+} from './command.js';
 
 const USAGE = `usage: keys create --owner NAME [--scope SCOPE]... [--days N] [--json]
        keys list [--json]
@@ -21,26 +29,14 @@ const DAY_MS = 86_400_000;
 const MAX_LIVE_KEYS = 2;
 const NOT_FOUND = 1;
 
-/** What a command has found or done: lines to read, and the same for programs. */
-interface Result {
-  lines: string[];
-  json: unknown;
-  exitCode?: number;
-}
 type Command = (keys: ApiKeyRepository) => Promise<Result>;
 
 /** Creates, lists and revokes API keys. Exits with 1 if there is no key to revoke. */
 runCommand(USAGE, async (print) => {
   const { positionals, values } = readOptions();
   const command = commandOf(positionals, values);
-  const report = (line: string): void => {
-    // Standard output is for the result alone.
-    console.error(line);
-  };
   await withDatabase(report, DATABASE_STARTS_WITHIN_MS, async (database) => {
-    const { lines, json, exitCode = 0 } = await command(new ApiKeyRepository(database));
-    print(values.json ? JSON.stringify(json) : lines.join('\n'));
-    process.exitCode = exitCode;
+    printResult(print, await command(new ApiKeyRepository(database)), values.json);
   });
 });
 
@@ -72,7 +68,7 @@ async function create(keys: ApiKeyRepository, wanted: Parameters<ApiKeyRepositor
     throw new CommandError(`${wanted.owner} already has the keys ${ids}: revoke one of them first`);
   }
   const { key, record } = await keys.create(wanted);
-  console.error('Keep this key: it cannot be shown again.');
+  report('Keep this key: it cannot be shown again.');
   return { lines: [key], json: { key, ...record } };
 }
 

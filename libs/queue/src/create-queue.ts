@@ -5,7 +5,7 @@ import { Backlog, type BacklogLimits, type Refusal } from './backlog.js';
 import { FairShares } from './fair-shares.js';
 import { traceSend } from './job-spans.js';
 import { CREATE_JOB_OPTIONS, CREATE_QUEUE, keyPrefix } from './queue-settings.js';
-import { reportRefusal, type RedisConnection, type Report } from './redis.js';
+import { reportRefusal, untilReady, type RedisConnection, type Report } from './redis.js';
 
 /** The outcome of adding a job. After `refused` it is certainly not queued; after `unknown` it may be. */
 export type EnqueueResult = 'queued' | 'refused' | 'unknown';
@@ -67,9 +67,8 @@ export class CreateQueue {
   }
 
   /** Resolves once the connection can send commands. */
-  async waitUntilReady(): Promise<void> {
-    if (this.redis.status === 'ready') return;
-    await new Promise((resolve) => this.redis.once('ready', resolve));
+  waitUntilReady(): Promise<void> {
+    return untilReady(this.redis);
   }
 
   /** Reserves a place in the queue, or returns why there is none and when to retry. @throws if Redis does not reply */

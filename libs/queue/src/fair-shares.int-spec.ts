@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Queue, Worker, type Job } from 'bullmq';
 import { FairShares } from './fair-shares.js';
-import { connectRedis, type RedisConnection } from './redis.js';
+import { connectRedis, untilReady, type RedisConnection } from './redis.js';
 
 const TOTAL = { jobs: 1000, bytes: 1_000_000 };
 const SELLER = { jobs: 500, bytes: 500_000 };
@@ -15,9 +15,7 @@ describe('fair shares', () => {
     [redis, blocking] = (['producer', 'worker'] as const).map((role) =>
       connectRedis(process.env['REDIS_URL'] ?? '', role, () => undefined),
     ) as [RedisConnection, RedisConnection];
-    await Promise.all(
-      [redis, blocking].map((connection) => new Promise((resolve) => connection.once('ready', resolve))),
-    );
+    await Promise.all([redis, blocking].map(untilReady));
   });
   beforeEach(() => {
     const prefix = `{test-${randomUUID()}}`;

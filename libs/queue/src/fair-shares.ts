@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { BacklogLimits } from './backlog.js';
+import { callerDigest } from './caller-digest.js';
 import type { RedisConnection } from './redis.js';
 
 /** The place of a new job in the queue. */
@@ -23,8 +23,6 @@ interface Request {
 const LOWEST_PRIORITY = 2_097_151;
 /** How many jobs of a seller share a priority, so that the priorities last for a long backlog. */
 const JOBS_PER_PRIORITY = 4;
-/** Long enough that two sellers never share one. */
-const HASH_LENGTH = 22;
 
 /**
  * Gives sellers equal shares of the queue, however many jobs each of them adds: start-time fair queueing
@@ -59,7 +57,7 @@ export class FairShares {
    */
   place(sellerId: string, bytes: number): Promise<Place | undefined> {
     return new Promise((resolve, reject) => {
-      this.requests.push({ seller: hashOf(sellerId), cost: this.costOf(bytes), resolve, reject });
+      this.requests.push({ seller: callerDigest(sellerId), cost: this.costOf(bytes), resolve, reject });
       if (this.requests.length === 1) setImmediate(() => void this.placeAll());
     });
   }
@@ -67,7 +65,7 @@ export class FairShares {
   /** Gives back the place of a job that is not added after all. If Redis does not reply, time passes over the place. */
   async release(sellerId: string, bytes: number): Promise<void> {
     const change = -this.costOf(bytes);
-    await this.redis.zadd(this.toKey('sellers'), 'XX', 'INCR', change, hashOf(sellerId)).catch(() => undefined);
+    await this.redis.zadd(this.toKey('sellers'), 'XX', 'INCR', change, callerDigest(sellerId)).catch(() => undefined);
   }
 
   private costOf(bytes: number): number {
@@ -90,10 +88,6 @@ export class FairShares {
       for (const { reject } of requests) reject(error);
     }
   }
-}
-
-function hashOf(sellerId: string): string {
-  return createHash('sha256').update(sellerId).digest('base64url').slice(0, HASH_LENGTH);
 }
 
 /**

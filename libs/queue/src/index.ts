@@ -1,4 +1,5 @@
 export type { BacklogLimits, BacklogState } from './backlog.js';
+export * from './caller-digest.js';
 export * from './create-queue.js';
 export * from './failed-jobs.js';
 export * from './job-worker.js';

@@ -7,6 +7,12 @@ export type RedisConnection = Redis | Cluster;
 /** The purpose of a connection, which determines how it fails. */
 export type RedisRole = 'producer' | 'limiter' | 'subscriber' | 'worker';
 
+/** Resolves once a connection can send commands. */
+export async function untilReady(redis: RedisConnection): Promise<void> {
+  if (redis.status === 'ready') return;
+  await new Promise((resolve) => redis.once('ready', resolve));
+}
+
 /** Writes a line to a log. */
 export type Report = (line: string) => void;
 

@@ -88,6 +88,7 @@ export type QueueConfig = Pick<CommonConfig, 'redisUrl' | 'queuePrefix'>;
 
 /** Reads the settings of the API process. @throws ConfigError */
 export function loadApiConfig(env = process.env): ApiConfig {
+  const auth = loadAuthConfig(env);
   return {
     ...common(env),
     ...adminTokens(env),
@@ -96,12 +97,12 @@ export function loadApiConfig(env = process.env): ApiConfig {
     port: read(env, 'PORT'),
     createWaitMs: read(env, 'CREATE_WAIT_MS'),
     backlog: { jobs: read(env, 'BACKLOG_LIMIT'), bytes: read(env, 'BACKLOG_BYTES') },
-    sellerBacklog: loadSellerBacklog(env),
+    sellerBacklog: auth && loadSellerBacklog(env),
     maxBodyBytes: read(env, 'MAX_BODY_BYTES'),
     maxItemBytes: read(env, 'MAX_ITEM_BYTES'),
     maxConnections: read(env, 'MAX_CONNECTIONS'),
     keepAliveMs: read(env, 'KEEP_ALIVE_MS'),
-    auth: loadAuthConfig(env),
+    auth,
     limits: loadLimitsConfig(env),
     fastLane: read(env, 'FAST_LANE') === 'on',
     logAccess: read(env, 'LOG_ACCESS') === 'on',
@@ -114,7 +115,7 @@ export function loadApiConfig(env = process.env): ApiConfig {
 
 function loadSellerBacklog(env: NodeJS.ProcessEnv): BacklogConfig | undefined {
   const [jobs, bytes] = [read(env, 'SELLER_BACKLOG_LIMIT'), read(env, 'SELLER_BACKLOG_BYTES')];
-  return jobs === 0 || loadAuthConfig(env) === undefined ? undefined : { jobs, bytes };
+  return jobs === 0 ? undefined : { jobs, bytes };
 }
 
 /** Reads the settings of the worker process. @throws ConfigError */

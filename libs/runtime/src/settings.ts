@@ -81,7 +81,7 @@ function secret<Value>(setting: Setting<Value>): Setting<Value> {
 /** A random string that is too long to guess. */
 const SECRET = secret({ schema: z.string().min(32).optional(), rule: 'at least 32 characters' });
 
-/** Keys that are fetched over a connection that others can change would let them sign tokens. */
+/** Not over plain HTTP from other machines: whoever can change the response could sign tokens. */
 const JWKS_URL = z.string().refine((value) => {
   if (!URL.canParse(value)) return false;
   const { protocol, hostname, username, password } = new URL(value);

@@ -53,7 +53,7 @@ export class Authenticator {
     return isTrusted ? known : verifier.verify(token);
   }
 
-  /** Verifies a credential that was not valid recently. Others on the same address may go on after failed attempts. */
+  /** Verifies a credential that has not been verified recently. Only such credentials are limited by failed attempts. */
   private async verify(verifier: Verifier, token: string, request: IncomingMessage): Promise<Principal> {
     const address = this.callerAddress(request);
     this.failedAttempts.check(address);

@@ -7,7 +7,7 @@ export interface Principal {
   expiresAt: number;
 }
 
-/** The longest id. It is part of items, jobs and keys of caches. */
+/** The name becomes a part of items, jobs and cache keys. */
 const MAX_NAME_LENGTH = 255;
 const IS_QUALIFIED = /^(?:jwt|key):/;
 

@@ -94,13 +94,13 @@ function pairsOf(headers: OutgoingHttpHeaders | OutgoingHttpHeader[]): [string, 
 Object.defineProperties(ApiRequest.prototype, Object.getOwnPropertyDescriptors(express.request));
 Object.defineProperties(ApiResponse.prototype, Object.getOwnPropertyDescriptors(express.response));
 
-/** Listens for the requests of a server. */
 /** Measures or logs requests. */
 export interface ResponseObserver {
   /** Called when the head of a request has arrived, with its response, which emits `close` at its end. */
   observe(response: ApiResponse): void;
 }
 
+/** Listens for the requests of a server. */
 export type ApiListener = (request: ApiRequest, response: ApiResponse) => void;
 
 /** Writes the bytes of a response, and ends it then or later. */

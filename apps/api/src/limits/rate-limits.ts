@@ -1,5 +1,5 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { connectRedis, type RedisConnection, type Report } from '@app/queue';
+import { connectRedis, untilReady, type RedisConnection, type Report } from '@app/queue';
 import type { ApiRequest, ApiResponse } from '../http/api-message.js';
 import type { CallerAddress } from '../http/caller-address.js';
 import { networkOf } from '../http/network-of.js';
@@ -68,9 +68,8 @@ export class RateLimits implements OnApplicationShutdown {
   }
 
   /** Resolves once the counters can be reached. */
-  async waitUntilReady(): Promise<void> {
-    if (this.redis.status === 'ready') return;
-    await new Promise((resolve) => this.redis.once('ready', resolve));
+  waitUntilReady(): Promise<void> {
+    return untilReady(this.redis);
   }
 
   onApplicationShutdown(): void {

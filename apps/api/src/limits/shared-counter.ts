@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { RateLimiterRedis } from 'rate-limiter-flexible';
-import { reportRefusal, type RedisConnection, type Report } from '@app/queue';
+import { callerDigest, reportRefusal, type RedisConnection, type Report } from '@app/queue';
 import type { Quota } from '@app/runtime';
 
 /** What a caller has taken in the current window. */
@@ -28,8 +27,6 @@ export interface SharedCounterOptions {
 
 /** After a failure, Redis is left alone for this time, so that a Redis that does not reply delays few requests. */
 const AWAY_MS = 1000;
-/** 132 bits. Keys of the same length say nothing about callers, and use little memory. */
-const DIGEST_LENGTH = 22;
 
 /** Counts in Redis, for all instances. A caller has one key, which expires with its window. */
 export class SharedCounter implements Counter {
@@ -54,12 +51,14 @@ export class SharedCounter implements Counter {
 
   async add(caller: string, units: number): Promise<Count | undefined> {
     if (this.isAway) return undefined;
-    const key = createHash('sha256').update(caller).digest('base64url').slice(0, DIGEST_LENGTH);
     // Taken before Redis replies, so that a window never ends later here than in Redis.
     const askedAt = performance.now();
     try {
       // Unlike `consume`, it also returns a count above the limit.
-      const { consumedPoints, msBeforeNext } = await reportRefusal(this.limiter.penalty(key, units), this.report);
+      const { consumedPoints, msBeforeNext } = await reportRefusal(
+        this.limiter.penalty(callerDigest(caller), units),
+        this.report,
+      );
       return { total: consumedPoints, until: askedAt + msBeforeNext };
     } catch {
       this.awayUntil = performance.now() + AWAY_MS;
