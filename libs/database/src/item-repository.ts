@@ -145,7 +145,11 @@ export class ItemRepository {
    */
   async insertMany(records: readonly ItemRecord[]): Promise<InsertFailure[]> {
     const { collection } = this.database.models.items;
-    return insertEach(records, (batch) => collection.insertMany([...batch], { ordered: false, ...DURABLE_WRITE }));
+    return insertEach(records, (batch) =>
+      this.database.skipValidator((options) =>
+        collection.insertMany([...batch], { ordered: false, ...DURABLE_WRITE, ...options }),
+      ),
+    );
   }
 
   /** Returns the position of the item in list order, whether or not lists show it. */

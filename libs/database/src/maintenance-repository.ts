@@ -66,7 +66,7 @@ export class MaintenanceRepository {
     const operations = updates.map(({ item, fields }) => ({
       updateMany: { filter: { _id: item._id }, update: { $set: fields } },
     }));
-    await collection.bulkWrite(operations, { ordered: false });
+    await this.database.skipValidator((options) => collection.bulkWrite(operations, { ordered: false, ...options }));
     const sources = new Map(updates.map(({ item }) => [item._id.toHexString(), item]));
     const stored = await collection.find<StaleItem>({ _id }, { projection: SEARCH_FIELDS }).toArray();
     const changed = stored.filter((item) => !isSame(item, sources.get(item._id.toHexString()))).map((item) => item._id);
