@@ -1,5 +1,6 @@
 import type { Item } from '@app/contracts';
 import { newMongoId, mongoId } from '@app/database';
+import { mongo } from 'mongoose';
 import { addFavourites, record, store } from './support/items.js';
 import { startService, type Service } from './support/service.js';
 import { walk } from './support/walk.js';
@@ -36,6 +37,16 @@ describe("getAll of a user's favourites", () => {
         .sort()
         .reverse(),
     );
+  });
+
+  it('ends at favourites whose date is too early for a cursor', async () => {
+    const [tooEarly, older, newer] = await store(service.database, record(), record(), record());
+    await addFavourites(service.database, 'early', [tooEarly, older, newer]);
+    const early = { itemId: tooEarly._id };
+    const date = { $toDate: mongo.Long.fromString('-9000000000000000') };
+    await service.database.models.favourites.collection.updateMany(early, [{ $set: { createdAt: date } }]);
+    const walked = await walk(service.api, { userId: 'early', pageSize: 1 });
+    expect(walked.map(({ publicId }) => publicId)).toEqual([newer.publicId, older.publicId]);
   });
 
   it('applies the other filters to favourites', async () => {

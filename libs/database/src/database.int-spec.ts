@@ -10,6 +10,7 @@ import { eventually } from '../../../test/support/eventually.js';
 import { record, store } from '../../../test/support/items.js';
 import { freshEnvironment, openDatabase } from '../../../test/support/service.js';
 import { Database } from './database.js';
+import { isDatabaseUnavailable } from './database-errors.js';
 import { findItems } from './find-items.js';
 import type { ItemRecord } from './item-record.js';
 import { initiateReplicaSet } from './replica-set.js';
@@ -144,6 +145,23 @@ describe('Database.findItems', () => {
     const before = await queries();
     await expect(find({ $unknown: 1 })).rejects.toMatchObject({ code: UNKNOWN_OPERATOR });
     expect(await queries()).toBe(before + 1);
+  });
+
+  it('sends no query that had to wait for a connection until its deadline', async () => {
+    const uri = new URL(mongod.url);
+    uri.searchParams.set('maxPoolSize', '2');
+    const small = await openDatabase({ ...freshEnvironment(), MONGODB_URI: uri.href });
+    const before = await queries();
+    const data = { failCommands: ['find'], blockConnection: true, blockTimeMS: 1000 };
+    await admin({ configureFailPoint: 'failCommand', mode: 'alwaysOn', data });
+    const reads = Array.from({ length: 20 }, () =>
+      small.findItems({ filter: {}, ...ITEMS }, performance.now() + 300).catch((error: unknown) => error),
+    );
+    for (const error of await Promise.all(reads)) expect(isDatabaseUnavailable(error)).toBe(true);
+    await failNextQuery('off');
+    await small.findItems({ filter: {}, ...ITEMS }, performance.now() + 30_000);
+    await small.close();
+    expect((await queries()) - before).toBeLessThanOrEqual(3);
   });
 
   it('uses the read concern of MONGODB_URI', async () => {

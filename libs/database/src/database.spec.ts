@@ -1,7 +1,22 @@
+import { ConfigError } from '@app/runtime';
 import { mongo } from 'mongoose';
-import { Database } from './database.js';
+import { checkMongodbUri, Database } from './database.js';
 
 const [UNAUTHORIZED, DOCUMENT_VALIDATION_FAILURE] = [13, 121];
+
+describe('checkMongodbUri', () => {
+  it.each([
+    ['is not a URI of MongoDB', 'http://127.0.0.1', 'MONGODB_URI is not valid'],
+    ['asks for stale reads', 'mongodb://a/?readPreference=secondary&maxStalenessSeconds=120', 'maxStalenessSeconds'],
+  ])('throws a ConfigError if the URI %s', (_, uri, message) => {
+    expect(() => {
+      checkMongodbUri(uri);
+    }).toThrow(ConfigError);
+    expect(() => {
+      checkMongodbUri(uri);
+    }).toThrow(message);
+  });
+});
 
 describe('Database.skipValidator', () => {
   let database: Database;

@@ -18,7 +18,7 @@ import type { RawItem } from './serialization/item-json.js';
 
 export interface DatabaseOptions {
   uri: string;
-  /** How long an operation looks for a server before it fails. */
+  /** How long an operation looks for a server, and then waits for a connection to it, before it fails. */
   serverSelectionMs: number;
   /** How long the server may take to respond before the connection is closed. */
   socketMs: number;
@@ -26,10 +26,16 @@ export interface DatabaseOptions {
   readMs?: number;
 }
 
+/** How many writes to a collection a server has done since it started. */
+interface ServerWrites {
+  host: string;
+  latencyStats: { writes: { ops: mongo.Long | number } };
+}
+
 const RETRY_MS = 500;
 const CLOSE_WITHIN_MS = 500;
 
-/** How many reads run at a time. The driver has more connections, so no read waits for one past its deadline. */
+/** How many reads run at a time: not more than the driver has connections, so that no read waits for one. */
 const READS_AT_ONCE = 64;
 
 /**
@@ -46,13 +52,15 @@ export function checkMongodbUri(uri: string): void {
       'MONGODB_URI is not valid: it must be mongodb[+srv]://[user:password@]host[:port][,…][/database][?options]',
     );
   }
+  if (/[?&]maxStalenessSeconds=/i.test(uri))
+    throw new ConfigError('MONGODB_URI must not have maxStalenessSeconds: items are read from the primary');
 }
 
 /** A connection to MongoDB, and its collections. */
 export class Database {
   readonly connection: Connection;
   readonly models: Models;
-  private readonly reads = new Limiter(READS_AT_ONCE);
+  private reads = new Limiter(READS_AT_ONCE);
   private connected = false;
   private maySkipValidator = true;
   private readonly closing = new AbortController();
@@ -76,6 +84,9 @@ export class Database {
       try {
         await this.connection.openUri(this.options.uri, this.connectOptions());
         await this.checkRole();
+        const { maxPoolSize } = this.connection.getClient().options;
+        // In the driver, 0 means that the number of connections is not limited.
+        this.reads = new Limiter(Math.min(READS_AT_ONCE, maxPoolSize || READS_AT_ONCE));
         this.connected = true;
         return;
       } catch (error) {
@@ -145,6 +156,25 @@ export class Database {
     }
   }
 
+  /**
+   * Returns a text that differs after any write to the items, or undefined if MongoDB does not tell: the number of
+   * writes that a server has done (https://www.mongodb.com/docs/manual/reference/operator/aggregation/collStats/).
+   *
+   * @param deadline in ms of `performance.now()`
+   * @throws TimeoutError at the deadline
+   */
+  async writeState(deadline: number): Promise<string | undefined> {
+    const stages = [{ $collStats: { latencyStats: {} } }];
+    const { collection } = this.models.items;
+    try {
+      const servers = await this.readAll(deadline, (limits) => collection.aggregate<ServerWrites>(stages, limits));
+      return servers.map(({ host, latencyStats }) => `${host} ${String(latencyStats.writes.ops)}`).join();
+    } catch (error) {
+      if (isNotAllowed(error)) return undefined;
+      throw error;
+    }
+  }
+
   private async readBy<T>(deadline: number, read: (db: mongo.Db) => Promise<T[]>): Promise<T[]> {
     const { db } = this.connection;
     // The native collections of the driver do not exist before the first connect.
@@ -176,6 +206,7 @@ export class Database {
     return {
       serverSelectionTimeoutMS: this.options.serverSelectionMs,
       connectTimeoutMS: this.options.serverSelectionMs,
+      waitQueueTimeoutMS: this.options.serverSelectionMs,
       socketTimeoutMS: this.options.socketMs,
       heartbeatFrequencyMS: 2000,
       // Overrides the URI, because reads must find every acknowledged write.

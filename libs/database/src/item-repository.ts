@@ -7,7 +7,7 @@ import type { ItemRecord } from './item-record.js';
 import { FavouritesReader } from './lists/favourites-reader.js';
 import { decodeCursor, encodeCursor, FAVOURITES_CURSOR, LIST_CURSOR, type CursorKind } from './lists/list-cursor.js';
 import { POSITION_FIELDS, type ItemFilter, type ListPosition } from './lists/list-query.js';
-import { isExpensive, ListReader, type Page, type PageRange } from './lists/list-reader.js';
+import { isExpensive, ListReader, positionOf, type Page, type PageRange } from './lists/list-reader.js';
 import { mongoId } from './mongo-id.js';
 import { idOf, type RawItem } from './serialization/item-json.js';
 import { MalformedItem, readItem } from './serialization/plain-item.js';
@@ -154,12 +154,8 @@ export class ItemRepository {
 
   /** Returns the position of the item in list order, whether or not lists show it. */
   private async findListPosition(_id: mongo.ObjectId, deadline: number): Promise<ListPosition | undefined> {
-    const { collection } = this.database.models.items;
-    const options = { projection: POSITION_FIELDS, limit: 1 };
-    const [found] = await this.database.readAll(deadline, (limits) =>
-      collection.find<ListPosition>({ _id }, { ...options, ...limits }),
-    );
-    return found;
+    const [found] = await this.database.findItems({ filter: { _id }, projection: POSITION_FIELDS }, deadline);
+    return found && positionOf(found);
   }
 
   private async findByIds(ids: readonly string[], deadline: number): Promise<Map<string, RawItem>> {

@@ -19,7 +19,10 @@ const IDS = { projection: { _id: 1 } } as const;
  * Matches favourites that have a position. Another service may write one without a date or an ObjectId. Uses ranges,
  * because MongoDB would have to read the documents for `$type`.
  */
-const HAS_POSITION = { createdAt: { $lte: new Date(8.64e15) }, itemId: { $lte: new mongo.ObjectId('f'.repeat(24)) } };
+const HAS_POSITION = {
+  createdAt: { $gte: new Date(-8.64e15), $lte: new Date(8.64e15) },
+  itemId: { $lte: new mongo.ObjectId('f'.repeat(24)) },
+};
 
 /** An item among a user's favourites. */
 interface Favourite {
@@ -92,7 +95,7 @@ export class FavouritesReader {
         ? [HAS_POSITION]
         : [
             { createdAt: after.createdAt, itemId: { $lt: after.itemId } },
-            { ...HAS_POSITION, createdAt: { $lt: after.createdAt } },
+            { ...HAS_POSITION, createdAt: { ...HAS_POSITION.createdAt, $lt: after.createdAt } },
           ];
     const found: FavouritePosition[] = [];
     for (const range of ranges) {

@@ -21,11 +21,13 @@ export interface CursorKind<Position> {
 /** Cursors of lists. */
 export const LIST_CURSOR: CursorKind<ListPosition> = {
   name: 'list',
-  toValues: ({ isBoosted, boostScore, createdAt, publicId }) => [isBoosted, boostScore, createdAt.getTime(), publicId],
-  fromValues: ([isBoosted, boostScore, createdAt, publicId]) =>
-    typeof isBoosted === 'boolean' && isNumber(boostScore) && isTime(createdAt) && isNumber(publicId)
-      ? { isBoosted, boostScore, createdAt: new Date(createdAt), publicId }
-      : undefined,
+  toValues: ({ isBoosted, boostScore, createdAt, publicId }) => [isBoosted, boostScore, toValue(createdAt), publicId],
+  fromValues: ([isBoosted, boostScore, time, publicId]) => {
+    const createdAt = fromValue(time);
+    return typeof isBoosted === 'boolean' && isNumber(boostScore) && createdAt !== undefined && isNumber(publicId)
+      ? { isBoosted, boostScore, createdAt, publicId }
+      : undefined;
+  },
 };
 
 /** Cursors of favourites. */
@@ -66,6 +68,19 @@ function parse(payload: Buffer): unknown[] {
   } catch {
     return [];
   }
+}
+
+/** Converts the time of a position: a Date to milliseconds, and a stored number to an array, to tell them apart. */
+function toValue(time: ListPosition['createdAt']): unknown {
+  if (time instanceof Date) return time.getTime();
+  return typeof time === 'number' ? [time] : time;
+}
+
+function fromValue(value: unknown): ListPosition['createdAt'] | undefined {
+  if (typeof value === 'string') return value;
+  if (isTime(value)) return new Date(value);
+  const number: unknown = Array.isArray(value) ? value[0] : undefined;
+  return isNumber(number) ? number : undefined;
 }
 
 function checksum(payload: Buffer): Buffer {

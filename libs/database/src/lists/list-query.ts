@@ -13,8 +13,10 @@ export interface ItemFilter {
   terms?: string[] | undefined;
 }
 
-/** An item's position in list order. */
-export type ListPosition = Pick<ItemRecord, keyof typeof LIST_ORDER>;
+/** An item's position in list order. Other services may have stored its time as text or as a number. */
+export type ListPosition = Pick<ItemRecord, Exclude<keyof typeof LIST_ORDER, 'createdAt'>> & {
+  createdAt: Date | string | number;
+};
 
 export const POSITION_FIELDS = { _id: 0, isBoosted: 1, boostScore: 1, createdAt: 1, publicId: 1 } as const;
 
@@ -74,10 +76,21 @@ export function conditionsOf(filter: ItemFilter): Filter {
 function rangesAfter({ isBoosted, boostScore, createdAt, publicId }: ListPosition): Filter[] {
   return [
     { isBoosted, boostScore, createdAt, publicId: { $lt: publicId } },
-    { isBoosted, boostScore, createdAt: { $lt: createdAt } },
+    ...timesAfter(createdAt).map((range) => ({ isBoosted, boostScore, createdAt: range })),
     { isBoosted, boostScore: { $lt: boostScore } },
     ...(isBoosted ? [{ isBoosted: false }] : []),
   ];
+}
+
+/**
+ * Returns a range for each type of time. A comparison matches only values of the type it names, and in descending order
+ * dates precede strings, and strings precede numbers
+ * (https://www.mongodb.com/docs/manual/reference/bson-type-comparison-order/).
+ */
+function timesAfter(time: ListPosition['createdAt']): Filter[] {
+  const strings = time instanceof Date ? [{ $gte: '' }] : [];
+  const numbers = typeof time === 'number' ? [] : [{ $lte: Infinity }];
+  return [{ $lt: time }, ...strings, ...numbers];
 }
 
 /** Returns a position that this one directly follows. */

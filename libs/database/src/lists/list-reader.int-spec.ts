@@ -1,3 +1,4 @@
+import { mongo } from 'mongoose';
 import { inListOrder, isListed, record } from '../../../../test/support/items.js';
 import { profile, type ProfiledQuery } from '../../../../test/support/profile.js';
 import { freshEnvironment, openDatabase } from '../../../../test/support/service.js';
@@ -100,6 +101,44 @@ describe('ItemRepository.findPage', () => {
       }
       expect(walked).toEqual(list);
     }
+  });
+
+  it('continues after items whose time another service has stored as text or as a number', async () => {
+    const times: [number, unknown][] = [
+      [20, '2026-01-01T00:00:02.000Z'],
+      [21, '2026-01-01T00:00:01.000Z'],
+      [22, '2026-01-01T00:00:01.000Z'],
+      [23, mongo.Long.fromNumber(1_767_225_600_000)],
+      [24, 1_767_225_500_000],
+      [25, mongo.Decimal128.fromString('1767225400000')],
+    ];
+    const { collection } = database.models.items;
+    const listed = listOf({});
+    const set = async (publicId: number, createdAt: unknown): Promise<string> => {
+      const found = await collection.findOneAndUpdate({ publicId }, { $set: { createdAt: createdAt } });
+      return String(found?._id);
+    };
+    const odd: string[] = [];
+    for (const [publicId, time] of times) odd.push(await set(publicId, time));
+    // Items with the same time are in descending order of their numbers.
+    const [first = '', second = '', third = '', ...numbers] = odd;
+    const expected = [...listed.filter((id) => !odd.includes(id)), first, third, second, ...numbers];
+    const read = async (limit: number, part: object): Promise<FoundPage> => {
+      const request = { limit, ...part } as Parameters<ItemRepository['findPage']>[1];
+      const page = await items.findPage({}, request, performance.now() + 60_000);
+      return { ids: page?.items.map((raw) => idOf(raw)), nextAfter: page?.nextAfter };
+    };
+    for (const limit of [1, 4]) {
+      let page = await read(limit, { skip: expected.length - 12 });
+      const walked = [...(page.ids ?? [])];
+      while (page.nextAfter !== undefined) {
+        page = await read(limit, { after: page.nextAfter });
+        walked.push(...(page.ids ?? []));
+      }
+      expect(walked).toEqual(expected.slice(-12));
+    }
+    expect((await read(10, { after: first })).ids).toEqual([third, second, ...numbers]);
+    for (const [publicId] of times) await set(publicId, numbered(publicId).createdAt);
   });
 
   it.each(FILTERS)('reads only the documents of the page: %j', async (filter) => {

@@ -33,13 +33,17 @@ const MANY_TO_SKIP = 500;
 
 /** How many items are counted at most to find the rarest of several conditions. */
 const MAX_COUNTED = 10_000;
-/** Cached values may be out of date: they decide only which index a list is read from, never what it contains. */
+/** Cached counts may be out of date: they decide only which index a list is read from, never what it contains. */
 const CACHE_OPTIONS = { forMs: 60_000, count: 10_000 };
 /** From this many items on, pages by number start at a cached position: MongoDB reads the key of each skipped item. */
 const SEEK_FROM = 5000;
 /** The positions after each multiple of this many items are cached. */
 const STEP = 1000;
-const STEPS_CACHE_OPTIONS = { forMs: 5000, count: 10_000 };
+
+/** How many positions are read at a time, to find the next item that has one. */
+const POSITIONS_AT_ONCE = 1000;
+/** The longest text that is taken as a time. A cursor contains it. */
+const MAX_TIME_LENGTH = 40;
 
 /** In place of a position: the list ends before it. */
 const END = Symbol('end');
@@ -53,7 +57,7 @@ export function isExpensive(filter: ItemFilter, range: PageRange<ListPosition>):
 export class ListReader {
   private readonly counts = new TtlCache<string, number>(CACHE_OPTIONS);
   private readonly positions = new TtlCache<string, { position: OptionalPosition }>(CACHE_OPTIONS);
-  private readonly steps = new TtlCache<string, ListPosition | typeof END>(STEPS_CACHE_OPTIONS);
+  private readonly steps = new TtlCache<string, ListPosition | typeof END>(CACHE_OPTIONS);
 
   constructor(private readonly database: Database) {}
 
@@ -66,17 +70,19 @@ export class ListReader {
     if (start === END) return { items: [], last: undefined };
     const { after, skip } = start;
     const query = listFilter(list, filter, after);
-    const read = (count: number): Promise<RawItem[]> =>
-      this.find(list, { filter: query, ...ITEMS, skip, limit: count }, deadline);
     // Reads one more item to find out whether any follow.
-    const found = await read(limit + 1);
+    const found = await this.find(list, { filter: query, ...ITEMS, skip, limit: limit + 1 }, deadline);
+    const findPositions = (skipped: number): Promise<RawItem[]> => {
+      const positions = { projection: POSITION_FIELDS, skip: skip + skipped, limit: POSITIONS_AT_ONCE };
+      return this.find(list, { filter: query, ...positions }, deadline);
+    };
     const items = found.slice(0, limit);
-    return { items, last: found.length > limit ? await endOf(items, read) : undefined };
+    return { items, last: found.length > limit ? await endOf(items, findPositions) : undefined };
   }
 
   /**
-   * Returns the position after which to read a page by number, and how many items to skip from there. The position may
-   * have been counted up to 5 s ago.
+   * Returns the position after which to read a page by number, and how many items to skip from there. Positions are
+   * counted again after any write to the items.
    */
   private async seek(
     list: IndexedList,
@@ -84,10 +90,11 @@ export class ListReader {
     skip: number,
     deadline: number,
   ): Promise<{ after?: ListPosition; skip: number } | typeof END> {
-    if (skip < SEEK_FROM) return { skip };
+    const state = skip < SEEK_FROM ? undefined : await this.database.writeState(deadline);
+    if (state === undefined) return { skip };
     const count = skip - (skip % STEP);
     const query = listFilter(list, filter);
-    const key = `${JSON.stringify(query)} ${String(count)}`;
+    const key = `${state} ${JSON.stringify(query)} ${String(count)}`;
     let after = this.steps.get(key);
     if (after === undefined) {
       const last = await this.itemAt(list, query, count - 1, deadline);
@@ -169,15 +176,15 @@ export class ListReader {
 /** Returns the position after which the next page starts. Documents that other services wrote may have no position. */
 async function endOf(
   items: readonly RawItem[],
-  readFromStart: (count: number) => Promise<RawItem[]>,
+  findPositions: (skipped: number) => Promise<RawItem[]>,
 ): Promise<ListPosition | undefined> {
   const last = positionsOf(items.slice(-1)).at(-1) ?? positionsOf(items).at(-1);
   if (last !== undefined) return last;
-  for (let count = 2 * items.length; ; count *= 2) {
-    const found = await readFromStart(count);
+  for (let skipped = items.length; ; skipped += POSITIONS_AT_ONCE) {
+    const found = await findPositions(skipped);
     const [next] = positionsOf(found);
     if (next !== undefined) return positionBefore(next);
-    if (found.length < count) return undefined;
+    if (found.length < POSITIONS_AT_ONCE) return undefined;
   }
 }
 
@@ -186,13 +193,20 @@ function positionsOf(items: readonly RawItem[]): ListPosition[] {
 }
 
 /** Returns the position of an item, or undefined if another service has written values that do not form one. */
-function positionOf(item: RawItem): ListPosition | undefined {
-  const { isBoosted, createdAt, ...numbers } = deserialize(item);
-  const [boostScore, publicId] = [numbers['boostScore'], numbers['publicId']].map(toNumber);
-  const isPlaced = typeof isBoosted === 'boolean' && createdAt instanceof Date && !Number.isNaN(createdAt.getTime());
-  return isPlaced && boostScore !== undefined && publicId !== undefined
+export function positionOf(item: RawItem): ListPosition | undefined {
+  const { isBoosted, ...fields } = deserialize(item);
+  const [boostScore, publicId] = [fields['boostScore'], fields['publicId']].map(toNumber);
+  const createdAt = timeOf(fields['createdAt']);
+  return typeof isBoosted === 'boolean' && createdAt !== undefined && boostScore !== undefined && publicId !== undefined
     ? { isBoosted, boostScore, createdAt, publicId }
     : undefined;
+}
+
+/** Returns a stored time as the index orders it. */
+function timeOf(stored: unknown): ListPosition['createdAt'] | undefined {
+  if (stored instanceof Date) return Number.isNaN(stored.getTime()) ? undefined : stored;
+  if (typeof stored === 'string') return stored.length <= MAX_TIME_LENGTH ? stored : undefined;
+  return toNumber(stored);
 }
 
 function nameOf({ filter }: IndexedList): string {
