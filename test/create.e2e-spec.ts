@@ -1,5 +1,6 @@
-import { ItemSchema } from '@app/contracts';
+import { ItemSchema, type Item } from '@app/contracts';
 import { mongoId } from '@app/database';
+import { mongo } from 'mongoose';
 import { eventually } from './support/eventually.js';
 import { record, store, validInput } from './support/items.js';
 import { profile } from './support/profile.js';
@@ -188,6 +189,27 @@ describe('create', () => {
   it.each([[null], [[]], ['text'], [1]])('refuses %j, which is not an object', async (input) => {
     expect(await refusedFields(input as unknown as object)).toEqual(['']);
   });
+
+  it.each([
+    ['Decimal128', mongo.Decimal128.fromString('8'), 8],
+    ['Long', mongo.Long.fromNumber(9), 9],
+    ['text', '10', undefined],
+    ['a fraction', 1.5, undefined],
+    ['negative', -3, undefined],
+    ['NaN', NaN, undefined],
+    ['beyond 2^53', mongo.Long.fromString('9007199254740993'), undefined],
+    ['an ObjectId', new mongo.ObjectId(), undefined],
+  ])(
+    'accepts the slug of a category that another service stores only if its number is valid: %s',
+    async (what, _id, number) => {
+      const slug = `odd-${what.replaceAll(/\W/g, '')}`.toLowerCase();
+      await service.database.models.categories.collection.insertOne({ _id, slug, title: 'Odd' } as never);
+      const { status, body } = await service.api.call('create', validInput({ categoryId: slug }));
+      expect([status, (body as Partial<Item>).categoryId]).toEqual(
+        number === undefined ? [400, undefined] : [200, number],
+      );
+    },
+  );
 
   it('accepts the slug of a category', async () => {
     expect(await service.api.create(validInput({ categoryId: 'bicycles' }))).toMatchObject({ categoryId: 7 });

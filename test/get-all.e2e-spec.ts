@@ -74,6 +74,7 @@ describe('getAll', () => {
     );
     const before = await service.api.getAll({ categoryId: String(categoryId) });
     expect(before.map(({ isBoosted }) => isBoosted)).toEqual([false, false]);
+    expect(before.map(({ boostScore }) => boostScore)).toEqual([0, 0]);
     await new MaintenanceRepository(service.database).clearLapsedBoosts(new Date());
     expect(await publicIds({ categoryId: String(categoryId) })).toEqual([30, 31]);
   });

@@ -369,6 +369,14 @@ describe('setup', () => {
       { createdAt: 'yesterday' },
       { deliveryOptions: ['post', 1] },
       { images: 'https://images.example.com/bike.jpg' },
+      { stock: Long.fromString('9007199254740993') },
+      { viewCount: 2 ** 60 },
+      { price: NaN },
+      { price: -Infinity },
+      { boostScore: Infinity },
+      { updatedAt: LATE_DATE },
+      { createdAt: new Date(-1e14) },
+      { ...BOOST, boostExpiresAt: LATE_DATE },
     ];
     for (const values of others) await expect(update(values)).rejects.toMatchObject(REFUSED);
   });

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { mongo, type Types } from 'mongoose';
 import type { Database } from './database.js';
+import { isDatabaseUnavailable } from './database-errors.js';
 import type { ItemRecord } from './item-record.js';
 
 /** The fields that search terms are derived from. */
@@ -12,6 +13,14 @@ export type StaleItem = SearchSource & { _id: Types.ObjectId; searchVersion?: nu
 /** A batch ends at this many items, or once it has this many bytes. */
 const BATCH = { items: 500, bytes: 8_388_608 };
 
+/** Converts the end of a boost to a date if possible. MongoDB converts whole numbers of 64 bits only. */
+const TO_DATE = {
+  $let: {
+    vars: { ms: { $convert: { input: '$boostExpiresAt', to: 'long', onError: '$boostExpiresAt' } } },
+    in: { $convert: { input: '$$ms', to: 'date', onError: '$boostExpiresAt' } },
+  },
+};
+
 const SEARCH_FIELDS = { name: 1, description: 1, brandTitle: 1, searchVersion: 1 } as const;
 
 /** Updates stored items for the maintenance job and for `setup`. */
@@ -21,6 +30,10 @@ export class MaintenanceRepository {
   /** Clears lapsed boosts in batches, the oldest first. Returns how many it cleared. */
   async clearLapsedBoosts(now: Date): Promise<number> {
     const { items } = this.database.models;
+    // Another service may have stored times of other types, which the range below does not match.
+    const others = { isBoosted: true, boostExpiresAt: { $type: ['string', 'number'] } };
+    if ((await items.collection.findOne(others, { projection: { _id: 1 } })) !== null)
+      await items.collection.updateMany(others, [{ $set: { boostExpiresAt: TO_DATE } }]);
     const lapsed = { isBoosted: true, boostExpiresAt: { $lte: now } };
     let cleared = 0;
     for (;;) {
@@ -39,7 +52,7 @@ export class MaintenanceRepository {
    */
   async *findStale(searchVersion: number, createdBefore: Date, limit = 0): AsyncGenerator<StaleItem[]> {
     const { collection } = this.database.models.items;
-    const filter = { searchVersion: { $not: { $gte: searchVersion } }, createdAt: { $lt: createdBefore } };
+    const filter = { searchVersion: { $not: { $gte: searchVersion } }, createdAt: { $not: { $gte: createdBefore } } };
     let batch: StaleItem[] = [];
     let bytes = 0;
     for await (const item of collection.find<StaleItem>(filter, { projection: SEARCH_FIELDS, limit })) {
@@ -54,7 +67,7 @@ export class MaintenanceRepository {
 
   /**
    * Stores new search terms. Returns how many of the items are up to date afterwards. An item whose texts have changed
-   * in the meantime is marked as stale again.
+   * in the meantime is marked as stale again. An item that MongoDB cannot index keeps the terms that it has.
    */
   async updateSearchFields(
     updates: { item: StaleItem; fields: Pick<ItemRecord, 'searchTerms' | 'searchVersion'> }[],
@@ -66,13 +79,28 @@ export class MaintenanceRepository {
     const operations = updates.map(({ item, fields }) => ({
       updateMany: { filter: { _id: item._id }, update: { $set: fields } },
     }));
-    await this.database.skipValidator((options) => collection.bulkWrite(operations, { ordered: false, ...options }));
+    const failed = await this.database
+      .skipValidator((options) => collection.bulkWrite(operations, { ordered: false, ...options }))
+      .then(() => [], failedOperations);
+    if (failed.length > 0) {
+      // MongoDB cannot index them, for example because another field of the index is an array. They would always fail.
+      const ids = failed.flatMap((index) => updates[index]?.item._id ?? []);
+      const searchVersion = updates[0]?.fields.searchVersion;
+      await collection.updateMany({ _id: { $in: ids } }, { $set: { searchVersion } });
+    }
     const sources = new Map(updates.map(({ item }) => [item._id.toHexString(), item]));
     const stored = await collection.find<StaleItem>({ _id }, { projection: SEARCH_FIELDS }).toArray();
     const changed = stored.filter((item) => !isSame(item, sources.get(item._id.toHexString()))).map((item) => item._id);
     if (changed.length > 0) await collection.updateMany({ _id: { $in: changed } }, { $unset: { searchVersion: 1 } });
-    return stored.length - changed.length;
+    return stored.length - changed.length - failed.length;
   }
+}
+
+/** Returns the indexes of the operations that failed. Throws if the error is not about single documents. */
+function failedOperations(error: unknown): number[] {
+  const failed = error instanceof mongo.MongoBulkWriteError ? [error.writeErrors].flat() : [];
+  if (failed.length === 0 || isDatabaseUnavailable(error)) throw error;
+  return failed.map(({ index }) => index);
 }
 
 /** Returns whether two items have the same texts. */

@@ -2,6 +2,7 @@ import { TtlCache } from '@app/runtime';
 import type { Database } from './database.js';
 import type { ItemRecord } from './item-record.js';
 import type { CategoryRecord, TitleRecord } from './models.js';
+import { toNumber } from './serialization/plain-item.js';
 
 /** How long a title may be returned from the cache. */
 const TITLE_CACHE = { forMs: 60_000, count: 10_000 };
@@ -39,14 +40,19 @@ export class ReferenceRepository {
     const [found] = await this.database.readAll(deadline, (limits) =>
       collection.find<CategoryRecord>({ slug }, { projection: { _id: 1 }, limit: 1, ...limits }),
     );
-    return found?._id ?? null;
+    return categoryIdOf(found) ?? null;
   }
 
   /** Returns the numbers of those of the categories that exist, by slug. */
   async findCategoryIds(slugs: readonly string[]): Promise<Map<string, number>> {
     if (slugs.length === 0) return new Map();
     const found = await this.database.models.categories.find({ slug: { $in: slugs } }, { slug: 1 }).lean();
-    return new Map(found.map(({ slug, _id }) => [slug, _id]));
+    return new Map(
+      found.flatMap((category) => {
+        const id = categoryIdOf(category);
+        return id === undefined ? [] : [[category.slug, id]];
+      }),
+    );
   }
 
   /** Looks up the titles of these items, with at most one query per kind. Ignores what is not a number. */
@@ -74,11 +80,18 @@ export class ReferenceRepository {
     if (missing.length === 0) return titles;
     const collection = this.database.connection.collection<TitleRecord>(kind);
     for (const { _id, title } of await collection.find({ _id: { $in: missing } }).toArray()) {
-      // Another service may have stored a value of another type.
-      if (typeof title !== 'string') continue;
-      cache.set(_id, title);
-      titles.set(_id, title);
+      // Another service may have stored values of other types.
+      const id = toNumber(_id);
+      if (id === undefined || typeof title !== 'string') continue;
+      cache.set(id, title);
+      titles.set(id, title);
     }
     return titles;
   }
+}
+
+/** Returns the number of a category, or undefined if another service has stored one that no item can have. */
+function categoryIdOf(category: Pick<CategoryRecord, '_id'> | undefined): number | undefined {
+  const id = toNumber(category?._id);
+  return Number.isSafeInteger(id) && Number(id) >= 0 ? id : undefined;
 }

@@ -12,8 +12,18 @@ const TYPES: Record<FieldKind, string[]> = {
   values: ['array'],
 };
 
-/** What MongoDB checks whenever a service writes an item: the fields of `ItemSchema`, with their types and limits. */
+/** The times that ISO 8601 writes with four digits for the year. */
+const [FIRST_TIME, LAST_TIME] = [new Date('0000-01-01T00:00:00.000Z'), new Date('9999-12-31T23:59:59.999Z')];
+
+/**
+ * What MongoDB checks whenever another service writes an item: the fields of `ItemSchema`, with their types and limits.
+ * A JSON schema has no limits of times, and a limit of a number also excludes NaN.
+ */
 export const ITEM_VALIDATOR = {
+  $nor: ITEM_FIELDS.filter(({ kind }) => kind === 'time').flatMap(({ name }) => [
+    { [name]: { $lt: FIRST_TIME } },
+    { [name]: { $gt: LAST_TIME } },
+  ]),
   $jsonSchema: {
     bsonType: 'object',
     required: ITEM_FIELDS.filter(({ isNullable }) => !isNullable).map(storedName),
@@ -24,7 +34,8 @@ export const ITEM_VALIDATOR = {
 function schemaOf({ name, kind, isNullable, values, minimum }: ItemField): object {
   if (name === 'id') return { bsonType: 'objectId' };
   if (values !== undefined) return { enum: isNullable ? [...values, null] : values };
-  const limits = minimum === undefined ? {} : { minimum };
+  const largest = { integer: Number.MAX_SAFE_INTEGER, number: Number.MAX_VALUE }[kind as string];
+  const limits = largest === undefined ? {} : { minimum: minimum ?? -largest, maximum: largest };
   const items = kind === 'strings' ? { items: { bsonType: 'string' } } : {};
   const schema = { bsonType: [...TYPES[kind], ...(isNullable ? ['null'] : [])], ...items, ...limits };
   // MongoDB computes `multipleOf` with decimals, which is slow. Most integers are stored as such.
