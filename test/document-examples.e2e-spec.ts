@@ -162,7 +162,8 @@ describe('the examples of the documents', () => {
   });
 
   it('compile and run with types from OpenAPI', async () => {
-    const example = examplesOf('ts').find(({ code }) => code.includes('openapi-fetch'));
+    const [single, walk, ...others] = examplesOf('ts').filter(({ code }) => code.includes('openapi-fetch'));
+    expect(others).toEqual([]);
     // Inside the checkout, so that its packages are found.
     await mkdir(join(ROOT, '.local'), { recursive: true });
     const folder = await mkdtemp(join(ROOT, '.local', 'examples-'));
@@ -170,7 +171,8 @@ describe('the examples of the documents', () => {
       const types = [`${service.api.base}/openapi.json`, '-o', join(folder, 'item-listing.d.ts')];
       await run(process.execPath, [NODE_TOOL('openapi-typescript/bin/cli.js'), ...types]);
       await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
-      await writeFile(join(folder, 'client.ts'), local(example?.code ?? ''));
+      await writeFile(join(folder, 'single.ts'), local(single?.code ?? ''));
+      await writeFile(join(folder, 'walk.ts'), local(walk?.code ?? ''));
       const options = [
         '--ignoreConfig',
         '--module',
@@ -182,9 +184,14 @@ describe('the examples of the documents', () => {
         '--strict',
         '--skipLibCheck',
       ];
-      await run(process.execPath, [NODE_TOOL('typescript/bin/tsc'), ...options, join(folder, 'client.ts')]);
-      const { stdout } = await run(process.execPath, [join(folder, 'client.js')]);
-      expect(stdout).toBe('NOT_FOUND\n');
+      const sources = [join(folder, 'single.ts'), join(folder, 'walk.ts')];
+      await run(process.execPath, [NODE_TOOL('typescript/bin/tsc'), ...options, ...sources]);
+      const outputOf = async (file: string): Promise<string> =>
+        (await run(process.execPath, [join(folder, file)])).stdout;
+      expect(await outputOf('single.js')).toBe('NOT_FOUND\n');
+      const listed = { isVisible: true, status: 'available' } as const;
+      const count = await service.database.models.items.countDocuments(listed);
+      expect((await outputOf('walk.js')).split('\n')).toHaveLength(count + 1);
     } finally {
       await rm(folder, { recursive: true });
     }

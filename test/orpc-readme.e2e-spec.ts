@@ -36,18 +36,28 @@ describe('the typed client of docs/clients.md', () => {
 
   it('compiles next to a copy of the contracts and works as described', async () => {
     const page = await readFile(join(ROOT, 'docs', 'clients.md'), 'utf8');
-    const [, code = ''] = /## oRPC\n[^]*?```ts\n([^]*?)```/.exec(page) ?? [];
+    const [section = ''] = /^## oRPC\n[^]*?(?=^## )/m.exec(page) ?? [];
+    const codes = [...section.matchAll(/^```ts\n([^]*?)^```/gm)].map(([, code = '']) => code);
+    expect(codes).toHaveLength(2);
     await cp(join(ROOT, 'libs', 'contracts', 'src'), join(folder, 'contracts'), {
       recursive: true,
       filter: withoutTests,
     });
-    await writeFile(join(folder, 'client.ts'), code.replace('http://localhost:3000', service.api.base));
+    for (const [index, code] of codes.entries())
+      await writeFile(
+        join(folder, `client${String(index)}.ts`),
+        code.replace('http://localhost:3000', service.api.base),
+      );
     await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: OPTIONS }));
+    const names = Array.from({ length: 60 }, (_, n) => `Dish ${String(n)}`);
+    for (const name of names) await service.api.create(validInput({ name }));
     await service.api.create(validInput({ name: 'Crème brûlée dishes', price: 12.5 }));
 
     await run(process.execPath, [TSC, '--project', folder]);
-    const { stdout } = await run(process.execPath, [join(folder, 'client.js')], { env: {} });
-    expect(stdout).toBe('Crème brûlée dishes 12.50\nNOT_FOUND No such item\n');
+    const outputOf = async (file: string): Promise<string> =>
+      (await run(process.execPath, [join(folder, file)], { env: {} })).stdout;
+    expect(await outputOf('client0.js')).toBe('Crème brûlée dishes 12.50\nNOT_FOUND No such item\n');
+    expect((await outputOf('client1.js')).split('\n')).toEqual(['Crème brûlée dishes', ...names.reverse(), '']);
   });
 });

@@ -124,7 +124,7 @@ export interface components {
       visibilityType: string;
       /** @description Whether a boost is active at the time of the response; false on create. Never null. */
       isBoosted: boolean;
-      /** @description Rank among boosted items, without a unit. The highest comes first. 0 on create. Never null. */
+      /** @description Rank among boosted items, without a unit. The highest comes first. 0 on create, and once the boost has lapsed. Never null. */
       boostScore: number;
       /** @description When the boost ends, ISO 8601 in UTC with milliseconds. Null without a boost or without an end. */
       boostExpiresAt: string | null;

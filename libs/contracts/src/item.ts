@@ -59,7 +59,9 @@ export const ItemSchema = z
       .describe('Whether a boost is active at the time of the response; false on create. Never null.'),
     boostScore: z
       .number()
-      .describe('Rank among boosted items, without a unit. The highest comes first. 0 on create. Never null.'),
+      .describe(
+        'Rank among boosted items, without a unit. The highest comes first. 0 on create, and once the boost has lapsed. Never null.',
+      ),
     boostExpiresAt: time().nullable().describe(`When the boost ends, ${TIME}. Null without a boost or without an end.`),
     images: z.array(z.string()).describe('URLs of the images, as sent. Never null.'),
     photos: z.array(z.unknown()).describe('Photos of any shape, as sent; empty if none were sent. Never null.'),
