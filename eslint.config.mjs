@@ -26,7 +26,7 @@ const PRIVATE = [
 ];
 
 export default tseslint.config(
-  { ignores: ['dist/', 'node_modules/', '.local/'] },
+  { ignores: ['**/dist/', 'node_modules/', '.local/'] },
   eslint.configs.recommended,
   {
     files: ['**/*.ts', '**/*.mts'],

@@ -55,6 +55,12 @@ const ELSEWHERE = new Map([
     `docker compose exec -T mongo sh -c 'mongodump --uri "$(cat /run/mongodb-admin/mongodb-admin-uri)" --archive --gzip' > items.archive`,
     'backup.e2e-spec.ts',
   ],
+  ...[
+    'docker compose stop api worker',
+    `docker compose exec -T mongo sh -c 'mongorestore --uri "$(cat /run/mongodb-admin/mongodb-admin-uri)" --archive --gzip --drop' < items.archive`,
+    'docker compose run --rm setup',
+    'docker compose up -d',
+  ].map((command) => [command, 'restore: backup.e2e-spec.ts'] as const),
   ['docker compose build', 'upgrade: npm run test:compose'],
   [`docker compose exec mongo sh -c 'mongosh "$(cat /run/mongodb-admin/mongodb-admin-uri)"'`, 'needs a terminal'],
   [
@@ -96,8 +102,11 @@ interface Example {
 
 async function examplesIn(document: string): Promise<Example[]> {
   const text = await readFile(join(ROOT, document), 'utf8');
-  const blocks = [...text.matchAll(/^```(\w+)\n([^]*?)^```/gm)];
-  return blocks.map(([, language = '', code = '']) => ({ document, language, code }));
+  // A block in a list is indented.
+  const blocks = [...text.matchAll(/^( *)```(\w+)\n([^]*?)^ *```/gm)];
+  return blocks.map(([, indent = '', language = '', code = '']) => {
+    return { document, language, code: code.replaceAll(new RegExp(`^${indent}`, 'gm'), '') };
+  });
 }
 
 const ID = '6b00f84064d797f6ac86522a';

@@ -4,6 +4,7 @@ import { dirname, join, normalize } from 'node:path';
 const ROOT = join(__dirname, '..');
 const DOCUMENTS = [
   ...readdirSync(ROOT).filter((name) => name.endsWith('.md')),
+  join('libs', 'client', 'README.md'),
   ...readdirSync(join(ROOT, 'docs'), { recursive: true })
     .map((name) => join('docs', String(name)))
     .filter((name) => name.endsWith('.md')),

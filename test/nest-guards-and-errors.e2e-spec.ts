@@ -8,6 +8,9 @@ import {
   HttpException,
   Injectable,
   Module,
+  Param,
+  ParseIntPipe,
+  Query,
   Res,
   UnauthorizedException,
   UseGuards,
@@ -56,6 +59,11 @@ class UsersController {
   @UseGuards(UserGuard)
   me(@CurrentUser() user: string): object {
     return { user };
+  }
+
+  @Get(':id/items')
+  items(@Param('id') id: string, @Query('page', ParseIntPipe) page: number, @Query('sort') sort?: string): object {
+    return { id, page, sort };
   }
 }
 
@@ -134,6 +142,13 @@ describeApplications((env) => {
     const { client: users } = await start(UsersModule, undefined, env);
     expect((await get(users, '/users/me')).status).toBe(403);
     expect(await (await get(users, '/users/me', { 'X-User': 'anna' })).json()).toEqual({ user: 'anna' });
+  });
+
+  it('passes parameters without a DTO to a handler beside the pipe of DTOs', async () => {
+    const { client } = await start(UsersModule, undefined, env);
+    const response = await get(client, '/users/7/items?page=2&sort=new');
+    expect(await response.json()).toEqual({ id: '7', page: 2, sort: 'new' });
+    expect((await get(client, '/users/7/items?page=two')).status).toBe(400);
   });
 
   it('closes the connection if a handler fails in the middle of its response', async () => {

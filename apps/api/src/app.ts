@@ -15,7 +15,7 @@ import { Authorizer } from './auth/authorizer.js';
 import { AccessLog } from './http/access-log.js';
 import { callerAddress } from './http/caller-address.js';
 import { ErrorFilter } from './http/error.filter.js';
-import { operationOf } from './http/operation.js';
+import { OPERATION_PATHS, operationOf } from './http/operation.js';
 import type { ClientTimeouts } from './http/server.js';
 import { ApiAdapter } from './http/api.adapter.js';
 import { RateLimits } from './limits/rate-limits.js';
@@ -60,6 +60,13 @@ export async function createApp(config: ApiConfig, logger: Logger, timeouts?: Cl
   );
   const limits = config.limits && app.get(RateLimits);
   checkBeforeBody(adapter, config.auth && app.get(Authorizer), limits);
+  await app.init();
+  // Authentication, limits and metrics know the operations by their paths.
+  const moved = OPERATION_PATHS.find((path) => !adapter.hasRoute(path));
+  if (moved !== undefined) {
+    await app.close();
+    throw new Error(`No handler serves ${moved}: the paths of the operations are fixed`);
+  }
   const admin = await startApiAdmin(app, config, logger);
   const connecting = app.get(Database).connect(logger.warn.bind(logger));
   const connected = Promise.all([connecting, app.get(CreateQueue).waitUntilReady(), limits?.waitUntilReady()]);

@@ -1,4 +1,5 @@
-import { ERRORS, type ErrorCode, type InputIssue } from '@app/contracts';
+import { HttpException } from '@nestjs/common';
+import { errorBody, ERRORS, type ErrorCode, type InputIssue } from '@app/contracts';
 
 /** What an error response contains beyond its code. */
 export interface ApiErrorDetails {
@@ -10,12 +11,13 @@ export interface ApiErrorDetails {
 }
 
 /** An expected error response. It is sent without being logged. */
-export class ApiError extends Error {
+export class ApiError extends HttpException {
   constructor(
     readonly code: ErrorCode,
     readonly details: ApiErrorDetails = {},
   ) {
-    super(details.message ?? ERRORS[code].message);
+    const { headers: _headers, ...shown } = details;
+    super(errorBody(code, shown), details.status ?? ERRORS[code].status);
   }
 
   /** The issues of an invalid input. */

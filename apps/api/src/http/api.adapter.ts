@@ -44,13 +44,18 @@ export class ApiAdapter extends ExpressAdapter {
       isDraining: () => this.isDraining,
     };
     lane.startWatching();
-    if (!config.fastLane) lane.disable();
+    lane.isOn = config.fastLane;
     this.set('trust proxy', config.trustProxy);
   }
 
   /** The current response of each connection. */
   get pendingResponses(): Connections['pendingResponses'] {
     return this.connections.pendingResponses;
+  }
+
+  /** Returns whether a handler is registered for a fixed path. */
+  hasRoute(path: string): boolean {
+    return this.lane.handlersOf(path) !== undefined;
   }
 
   /** Checks requests before their bodies are read. Call this before listening. */
@@ -91,12 +96,12 @@ export class ApiAdapter extends ExpressAdapter {
   }
 
   override setOnRequestHook(...hook: Parameters<ExpressAdapter['setOnRequestHook']>): void {
-    this.lane.disable();
+    this.lane.coverAll();
     super.setOnRequestHook(...hook);
   }
 
   override setOnResponseHook(...hook: Parameters<ExpressAdapter['setOnResponseHook']>): void {
-    this.lane.disable();
+    this.lane.coverAll();
     super.setOnResponseHook(...hook);
   }
 

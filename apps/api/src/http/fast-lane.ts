@@ -27,6 +27,8 @@ export class FastLane {
   private readonly express = express();
   private readonly routes = new Map<string, Map<string, RequestHandler>>();
   private readonly covers: ((path: string) => boolean)[] = [];
+  /** Whether requests may go directly to their handlers. */
+  isOn = true;
   private isWatching = false;
   private isMiddleware = false;
 
@@ -47,8 +49,8 @@ export class FastLane {
     this.isWatching = true;
   }
 
-  /** Has Express handle every request. */
-  disable(): void {
+  /** Has Express handle every request, because something may take part in it. */
+  coverAll(): void {
     this.covers.push(() => true);
   }
 
@@ -142,7 +144,7 @@ export class FastLane {
     for (const each of [path].flat()) {
       // Express ignores a slash at the end of a prefix.
       const pattern: unknown = isPrefix && typeof each === 'string' ? each.replace(/\/+$/, '') : each;
-      if (typeof pattern !== 'string' || pattern === '') this.disable();
+      if (typeof pattern !== 'string' || pattern === '') this.coverAll();
       else {
         const matches = match(pattern, { end: !isPrefix, decode: false });
         this.covers.push((requested) => matches(requested) !== false);

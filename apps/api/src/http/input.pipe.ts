@@ -10,13 +10,18 @@ const ZodPipe = createZodValidationPipe({
   createValidationException: (error) => ApiError.input(issuesOf(error as ZodError)),
 });
 
-/** Validates the input of a controller's method against the schema of its DTO class. */
+/** The types that Nest's documentation declares for path and query parameters, which are not DTO classes. */
+const BUILT_IN = new Set<unknown>([String, Number, Boolean, Object, undefined]);
+
+/** Validates the input of a controller's method against the schema of its DTO class. A body must have one. */
 @Injectable()
 export class InputPipe implements PipeTransform {
   private readonly zod = new ZodPipe();
 
   transform(value: unknown, metadata: ArgumentMetadata): unknown {
+    const { type, metatype } = metadata;
     // A decorator made with `createParamDecorator` passes what the application itself has set, not input.
-    return metadata.type === 'custom' ? value : this.zod.transform(value, metadata);
+    const isOther = type === 'custom' || (type !== 'body' && BUILT_IN.has(metatype));
+    return isOther ? value : this.zod.transform(value, metadata);
   }
 }

@@ -45,7 +45,7 @@ export function requestListener(options: RequestListenerOptions): ApiListener {
     try {
       identify(request, response, options);
       if (isHostInvalid(request) || hasFragment(request)) throw NOT_HTTP;
-      if (options.lane.isCovered(pathOf(request))) passToExpress(response, options);
+      if (!options.lane.isOn || options.lane.isCovered(pathOf(request))) passToExpress(response, options);
       else handleOnFastLane(response, options);
     } catch (error) {
       fail(error);
@@ -93,8 +93,8 @@ async function call(
 
 function passToExpress(response: ApiResponse, options: RequestListenerOptions): void {
   const { req: request } = response;
-  // Middleware may read the body by itself.
-  sendContinue(response);
+  // Middleware may read the body by itself. Without any, `readBody` sends it, unless it refuses the request.
+  if (options.lane.isCovered(pathOf(request))) sendContinue(response);
   options.lane.handle(request, response, (error) => {
     if (error === undefined || error === null) sendNoRoute(response, options);
     else sendErrorFor(error, response, options);

@@ -1,5 +1,5 @@
 import { Body, Controller, HttpCode, Post, Req, Res, UseFilters, UseGuards } from '@nestjs/common';
-import { sendJson, ApiRequest, type ApiResponse } from '../http/api-message.js';
+import { ApiRequest, type ApiResponse } from '../http/api-message.js';
 import { Needs } from '../auth/access.js';
 import type { Json } from '../orpc/json.js';
 import { CategoryIssuesFilter } from './category-issues.filter.js';
@@ -41,11 +41,15 @@ export class ItemsController {
 
   @Post('create')
   @Needs('create')
+  @HttpCode(200)
   @UseGuards(CreatePacingGuard)
   @UseFilters(CategoryIssuesFilter)
-  async create(@Body() input: CreateItemDto, @Res() response: ApiResponse): Promise<void> {
+  async create(
+    @Body() input: CreateItemDto,
+    @Res({ passthrough: true }) response: ApiResponse,
+  ): Promise<object | undefined> {
     const { requestId, arrivedAt, headers, socket, principal } = response.req;
-    if (socket.destroyed) return; // The client disconnected while the request waited for its turn.
+    if (socket.destroyed) return undefined; // The client disconnected while the request waited for its turn.
     const created = await this.items.create(input, {
       requestId,
       sellerId: principal?.id ?? ANONYMOUS,
@@ -56,11 +60,11 @@ export class ItemsController {
     });
     if (created.kind === 'queued') {
       response.setHeader('Preference-Applied', 'respond-async');
-      sendJson(response, 202, { id: created.id, status: 'queued' });
-      return;
+      response.statusCode = 202;
+      return { id: created.id, status: 'queued' };
     }
     if (created.isReplay) response.setHeader('Idempotency-Replayed', 'true');
-    sendJson(response, 200, created.item);
+    return created.item;
   }
 }
 

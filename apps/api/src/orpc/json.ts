@@ -2,15 +2,25 @@ const ENVELOPE = ['{"json":', '}'].map((part) => Buffer.from(part)) as [Buffer, 
 
 /** A response body, serialized. */
 export class Json {
+  // Private to JavaScript too, so that an interceptor that copies properties does not copy it.
+  readonly #bytes: Buffer;
+
   /** @param bytes JSON in UTF-8 */
-  constructor(private readonly bytes: Buffer) {}
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
 
   static of(body: unknown): Json {
     return new Json(Buffer.from(JSON.stringify(body)));
   }
 
+  /** Returns the value, so that an interceptor may put it into another object. */
+  toJSON(): unknown {
+    return JSON.parse(this.#bytes.toString());
+  }
+
   /** Returns the bytes to send, in the envelope of oRPC clients if `enveloped`. */
   toBytes(enveloped: boolean): Buffer {
-    return enveloped ? Buffer.concat([ENVELOPE[0], this.bytes, ENVELOPE[1]]) : this.bytes;
+    return enveloped ? Buffer.concat([ENVELOPE[0], this.#bytes, ENVELOPE[1]]) : this.#bytes;
   }
 }
