@@ -1,5 +1,5 @@
 import { HttpException } from '@nestjs/common';
-import { errorBody, ERRORS, type ErrorCode, type InputIssue } from '@app/contracts';
+import { ERRORS, type ErrorCode, type InputIssue } from '@app/contracts';
 
 /** What an error response contains beyond its code. */
 export interface ApiErrorDetails {
@@ -16,8 +16,7 @@ export class ApiError extends HttpException {
     readonly code: ErrorCode,
     readonly details: ApiErrorDetails = {},
   ) {
-    const { headers: _headers, ...shown } = details;
-    super(errorBody(code, shown), details.status ?? ERRORS[code].status);
+    super(details.message ?? ERRORS[code].message, details.status ?? ERRORS[code].status);
   }
 
   /** The issues of an invalid input. */
