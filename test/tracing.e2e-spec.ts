@@ -124,7 +124,7 @@ describe('tracing', () => {
   it('exports no texts of items, no health checks, and no commands outside of requests', async () => {
     const [api] = await Promise.all([start('api'), start('worker')]);
     await (await api.client()).create(validInput({ description: SECRET }));
-    await receiver.find('batch item-create');
+    await Promise.all([receiver.find(CREATE), receiver.find('batch item-create')]);
     expect(receiver.received).not.toContain(SECRET);
     const roots = receiver.spans.filter(({ parentSpanId }) => parentSpanId === undefined);
     expect(new Set(roots.map(({ name }) => name))).toEqual(new Set([CREATE]));
