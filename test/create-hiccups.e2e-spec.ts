@@ -203,7 +203,7 @@ describe('a create', () => {
     const failed = { key: randomUUID(), id: '' };
     worker.signal('SIGSTOP');
     failed.id = (await create({}, { 'Idempotency-Key': failed.key, Prefer: 'respond-async' })).body.id;
-    await jobs.redis.hset(jobs.queue.toKey(failed.id), 'data', JSON.stringify({ version: 1, requestHash: 'x' }));
+    await jobs.redis.hset(jobs.queue.toKey(failed.id), 'data', data);
     worker.signal('SIGCONT');
     await eventually(async () => {
       expect(await jobs.queue.getJobState(failed.id)).toBe('failed');

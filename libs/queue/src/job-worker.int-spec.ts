@@ -81,6 +81,25 @@ describe('JobWorker', () => {
     };
   };
 
+  it('fails a job that is not JSON when it first takes it, while idle or by completing another job', async () => {
+    const addUnreadable = async (): Promise<void> => {
+      const { id = '' } = await queue.add('create', {}, { attempts: 3 });
+      await redis.hset(queue.toKey(id), 'data', 'not JSON');
+    };
+    const complete = await beginWith('first');
+    await addUnreadable();
+    complete();
+    await expectCounts({ completed: 1, failed: 1 });
+    await queue.pause();
+    await addUnreadable();
+    await queue.resume();
+    await expectCounts({ completed: 1, failed: 2, active: 0 });
+    expect(failures).toEqual(Array(2).fill('unreadable: The job is not JSON'));
+    // Started once: no job was released by the end of its lock.
+    for (const id of await redis.zrange(queue.toKey('failed'), 0, -1))
+      expect(await redis.hgetall(queue.toKey(id))).toMatchObject({ data: 'not JSON', ats: '1' });
+  });
+
   it('takes waiting jobs together, up to its concurrency, in the order in which they were added', async () => {
     await add('a', 'b', 'c', 'd', 'e', 'f');
     worker.start();

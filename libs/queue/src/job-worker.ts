@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { settledWithin, splitByBytes, throttle, type Logger } from '@app/runtime';
-import { Job, Worker, type JobJson } from 'bullmq';
+import { Job, UnrecoverableError, Worker, type JobJson } from 'bullmq';
 import { traceBatch } from './job-spans.js';
-import { keyPrefix, LOCK_MS, WORKER_OPTIONS } from './queue-settings.js';
+import { CREATE_JOB_OPTIONS, keyPrefix, LOCK_MS, WORKER_OPTIONS } from './queue-settings.js';
 import type { RedisConnection } from './redis.js';
 
 /** Where the jobs come from. A batch has at most `concurrency` of them. */
@@ -155,15 +155,26 @@ export class JobWorker {
   }
 
   private async take(count: number, options: { block: boolean }): Promise<Job[]> {
-    const token = (): string => `${this.tokenPrefix}:${String(this.tokens++)}`;
-    const fetched = Array.from({ length: count }, () => this.worker.getNextJob(token(), options));
-    const outcomes = await Promise.allSettled(fetched);
+    const outcomes = await Promise.allSettled(Array.from({ length: count }, () => this.takeOne(options)));
     const refused = outcomes.find((outcome) => outcome.status === 'rejected');
     if (refused !== undefined && !this.isStopping) {
       this.onError(refused.reason);
       await delay(PAUSE_MS);
     }
     return outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? this.hold(outcome.value) : []));
+  }
+
+  private async takeOne(options: { block: boolean }): Promise<Job | undefined> {
+    const token = `${this.tokenPrefix}:${String(this.tokens++)}`;
+    try {
+      return await this.worker.getNextJob(token, options);
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      const toKey = (name: string): string => this.worker.toKey(name);
+      const id = await this.source.redis.eval(FIND_LOCKED, 2, toKey('active'), toKey(''), token);
+      if (typeof id === 'string') await this.failUnreadable(id, token);
+      return undefined;
+    }
   }
 
   private hold(job: Job | undefined): Job[] {
@@ -194,7 +205,7 @@ export class JobWorker {
       // A job without `finishedOn` will be retried.
       if (outcome.kind === 'failed' && job.finishedOn !== undefined) this.handlers.onFailed(job, outcome.error);
       if (outcome.kind !== 'done') return [];
-      return this.toJob(await job.moveToCompleted(undefined, token, this.idleReason === undefined), token);
+      return await this.toJob(await job.moveToCompleted(undefined, token, this.idleReason === undefined), token);
     } catch (error) {
       this.onError(error);
       return [];
@@ -204,12 +215,25 @@ export class JobWorker {
   }
 
   /** Creates the job that BullMQ fetched when another was completed, from its data and id, if there is one. */
-  private toJob(taken: unknown, token: string): Job[] {
+  private async toJob(taken: unknown, token: string): Promise<Job[]> {
     const [json, id] = Array.isArray(taken) ? (taken as [JobJson | null, string]) : [null, ''];
     if (!json) return [];
-    const job = Job.fromJSON(this.worker, json, id);
+    try {
+      const job = Job.fromJSON(this.worker, json, id);
+      job.token = token;
+      return this.hold(job);
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      await this.failUnreadable(id, token);
+      return [];
+    }
+  }
+
+  /** Fails a job that was taken and has parts that are not JSON. No attempt could ever read it. */
+  private async failUnreadable(id: string, token: string): Promise<void> {
+    const job = new Job(this.worker, 'unreadable', null, CREATE_JOB_OPTIONS, id);
     job.token = token;
-    return this.hold(job);
+    await this.end(job, { kind: 'failed', error: new UnrecoverableError('The job is not JSON') });
   }
 
   private bytesOf(job: Job): number {
@@ -225,6 +249,14 @@ export class JobWorker {
     this.reportError(message);
   };
 }
+
+/** Returns the id of the active job whose lock has a token. BullMQ throws without the id if it cannot parse a job. */
+const FIND_LOCKED = `
+for _, id in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
+  if redis.call('GET', KEYS[2] .. id .. ':lock') == ARGV[1] then return id end
+end
+return false
+`;
 
 /** Returns a job to the queue. BullMQ wakes no worker for one with a priority, unless it was delayed. */
 async function giveBack(job: Job): Promise<void> {
