@@ -1,5 +1,4 @@
-import { Writable } from 'node:stream';
-import { pino } from 'pino';
+import { ConsoleLogger, Logger } from '@nestjs/common';
 import { createLogger, nestLogger } from './logger.js';
 
 const SECRET = 'nobody may read this';
@@ -39,23 +38,57 @@ describe('createLogger', () => {
 
 describe('nestLogger', () => {
   const lines: Record<string, unknown>[] = [];
-  const stream = new Writable({
-    write: (line: Buffer, _encoding, done) => {
-      lines.push(JSON.parse(line.toString()) as Record<string, unknown>);
-      done();
-    },
+  const destination = { write: (line: string) => lines.push(JSON.parse(line) as Record<string, unknown>) };
+  let logger: Logger;
+  beforeEach(async () => {
+    lines.splice(0);
+    Logger.overrideLogger(nestLogger(await createLogger('test', 'info', destination)));
+    logger = new Logger('Context');
   });
-  const logger = nestLogger(pino({ level: 'info' }, stream));
-  beforeEach(() => lines.splice(0));
+  afterAll(() => {
+    Logger.overrideLogger(new ConsoleLogger());
+  });
 
   it("logs a line of an application's own logger at info", () => {
-    logger.log('POST', 'RequestLogger');
-    expect(lines).toMatchObject([{ level: 30, context: 'RequestLogger', msg: 'POST' }]);
+    logger.log('POST');
+    expect(lines).toMatchObject([{ level: 30, context: 'Context', msg: 'POST' }]);
   });
 
   it('omits the lines in which Nest lists modules and routes, but not its errors', () => {
-    logger.log('Mapped {/health/live, GET} route', 'RouterExplorer');
-    logger.error('no such provider', 'stack', 'InstanceLoader');
+    Logger.log('Mapped {/health/live, GET} route', 'RouterExplorer');
+    Logger.error('no such provider', undefined, 'InstanceLoader');
     expect(lines).toMatchObject([{ level: 50, context: 'InstanceLoader', msg: 'no such provider' }]);
+  });
+
+  it('logs the stack and the cause of an error, but not its data', () => {
+    const cause = Object.assign(new Error('validation failed'), { op: { description: SECRET } });
+    const error = new TypeError('not stored', { cause });
+    logger.error(error);
+    logger.warn('retrying', error);
+    Logger.fatal('giving up', error);
+    const err = {
+      type: 'TypeError',
+      message: 'not stored',
+      stack: error.stack,
+      cause: { message: 'validation failed' },
+    };
+    expect(lines).toMatchObject([
+      { level: 50, context: 'Context', msg: 'TypeError: not stored', err },
+      { level: 40, context: 'Context', msg: 'retrying', err },
+      { level: 60, msg: 'giving up', err },
+    ]);
+    expect(lines[2]).not.toHaveProperty('context');
+    expect(JSON.stringify(lines)).not.toContain(SECRET);
+  });
+
+  it('logs a stack that is passed after the message', () => {
+    const { stack } = new Error('not stored');
+    logger.error('failed', stack);
+    Logger.error('failed', stack);
+    expect(lines).toMatchObject([
+      { context: 'Context', msg: 'failed', stack },
+      { msg: 'failed', stack },
+    ]);
+    expect(lines[1]).not.toHaveProperty('context');
   });
 });

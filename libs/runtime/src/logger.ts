@@ -49,16 +49,31 @@ const NEST_CONTEXTS = new Set<unknown>([
 ]);
 
 /**
- * Sends the lines of Nest's `Logger` to the logger of the process. `log` becomes `info`, and Nest's own startup lines
- * become `debug`.
+ * Sends the lines of Nest's `Logger` to the logger of the process, with the stacks and causes of errors. `log` becomes
+ * `info`, and Nest's own startup lines become `debug`.
  */
 export function nestLogger(logger: Logger): LoggerService {
   const line =
-    (level: 'debug' | 'info' | 'warn' | 'error') =>
+    (level: 'debug' | 'info' | 'warn' | 'error' | 'fatal') =>
     (message: unknown, ...rest: unknown[]): void => {
-      const context = rest.at(-1);
+      const stack = rest.find(isStack);
+      const err = [message, ...rest].find((each) => each instanceof Error);
+      const last = rest.at(-1);
+      // The context is optional, and the last argument if there is one.
+      const context = last === stack || last === err ? undefined : last;
       const isStartup = level === 'info' && NEST_CONTEXTS.has(context);
-      logger[isStartup ? 'debug' : level]({ context }, String(message));
+      logger[isStartup ? 'debug' : level]({ context, stack, err }, String(message));
     };
-  return { log: line('info'), debug: line('debug'), verbose: line('debug'), warn: line('warn'), error: line('error') };
+  return {
+    log: line('info'),
+    debug: line('debug'),
+    verbose: line('debug'),
+    warn: line('warn'),
+    error: line('error'),
+    fatal: line('fatal'),
+  };
+}
+
+function isStack(value: unknown): value is string {
+  return typeof value === 'string' && /\n\s+at /.test(value);
 }
