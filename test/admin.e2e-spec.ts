@@ -61,7 +61,11 @@ describe('the endpoints for operators', () => {
     const { port } = new URL(await first.adminUrl());
     const second = await start('api', { ADMIN_PORT: port });
     expect(await (await second.client()).getAll()).toEqual([]);
-    await second.waitForLog('ADMIN_HOST or ADMIN_PORT cannot be used: metrics and queues are not served');
+    const warning = await second.waitForLog(
+      'ADMIN_HOST or ADMIN_PORT cannot be used: metrics and queues are not served',
+    );
+    expect(second.log.filter(({ msg, level }) => Number(level) > 30 || msg.includes('EADDRINUSE'))).toEqual([warning]);
+    expect(warning).toMatchObject({ level: 40, err: { code: 'EADDRINUSE' } });
   });
 
   describe('with tokens', () => {

@@ -66,9 +66,12 @@ export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
   if (metricsToken !== undefined) app.use('/metrics', requireToken(metricsToken));
   app.use(QUEUES, adminToken === undefined ? requireLoopback : requireToken(adminToken), requireSameOrigin);
   app.use(QUEUES, queues.handle);
-  await app.listen(port, host);
+  await app.init();
+  // Unlike `app.listen`, logs no error: the caller decides what a port that is taken means.
+  const server = app.getHttpServer().listen(port, host);
+  await once(server, 'listening');
   return {
-    port: (app.getHttpServer().address() as AddressInfo).port,
+    port: (server.address() as AddressInfo).port,
     close: async () => {
       await app.close();
       await queues.close();
