@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Item } from '@app/contracts';
-import { SchemaRepository, type Database } from '@app/database';
+import { ApiKeyRepository, SchemaRepository, type Database } from '@app/database';
 import type { ApiClient } from './support/api-client.js';
 import { runToExit } from './support/command.js';
 import { validInput } from './support/items.js';
@@ -46,23 +46,28 @@ describeWithTools('a backup (skipped unless the MongoDB Database Tools are on PA
     return response?.body as Item;
   };
 
-  it('restores items, their keys, and the numbers of later ones', async () => {
+  it('restores items, their keys, API keys as they were, and the numbers of later items', async () => {
     const archive = `--archive=${join(folder, 'items.archive')}`;
     const uri = `--uri=${String(env['MONGODB_URI'])}`;
     const processes = await startBoth();
     const client = await processes[0]?.client();
     const before = await createWith(client, 'before');
+    const keys = new ApiKeyRepository(database);
+    const expiresAt = new Date(Date.now() + 3_600_000);
+    const { record } = await keys.create({ owner: 'before', scopes: [], expiresAt });
     await run('mongodump', [uri, archive, '--gzip']);
     const after = await createWith(client, 'after');
+    await keys.create({ owner: 'after', scopes: [], expiresAt });
+    await keys.revoke(record.id);
 
     await Promise.all(processes.map((process) => process.end('SIGTERM')));
-    await database.connection.dropDatabase();
     await run('mongorestore', [uri, archive, '--gzip', '--drop']);
     expect(await runToExit('setup', env, [])).toMatchObject({ code: 0 });
     const restored = await (await startBoth())[0]?.client();
 
     expect((await restored?.call('getById', { id: before.id }))?.body).toEqual(before);
     expect((await restored?.call('getById', { id: after.id }))?.status).toBe(404);
+    expect(await keys.findAll()).toEqual([record]);
     expect(await createWith(restored, 'before')).toEqual(before);
     expect((await createWith(restored, 'after')).id).toBe(after.id);
     expect((await createWith(restored, 'new')).publicId).toBeGreaterThan(before.publicId);
