@@ -1,4 +1,4 @@
-import { ConfigError, read } from './settings.js';
+import { ConfigError, read, variable } from './settings.js';
 
 /** How tokens are verified (https://www.rfc-editor.org/rfc/rfc7519). */
 export interface JwtConfig {
@@ -29,7 +29,8 @@ export function loadAuthConfig(env: NodeJS.ProcessEnv): AuthConfig | undefined {
   const createScope = read(env, 'AUTH_CREATE_SCOPE');
   const readsRequired = read(env, 'AUTH_READS') === 'required';
   if (jwt !== undefined || apiKeys) return { jwt, apiKeys, createScope, readsRequired };
-  if (readsRequired) throw withoutKey('AUTH_READS', ', and AUTH_API_KEYS is off');
+  const unused = readsRequired ? 'AUTH_READS' : firstSet(env, ['AUTH_CREATE_SCOPE']);
+  if (unused !== undefined) throw withoutKey(unused, ', and AUTH_API_KEYS is off');
   return undefined;
 }
 
@@ -41,13 +42,17 @@ function loadJwtConfig(env: NodeJS.ProcessEnv): JwtConfig | undefined {
     throw new ConfigError('AUTH_JWKS_URL and AUTH_JWT_SECRET are both set: set one of them');
   const key = jwksUrl !== undefined ? { jwksUrl } : secret !== undefined ? { secret } : undefined;
   if (key === undefined) {
-    if (issuer !== undefined || audience !== undefined)
-      throw withoutKey(issuer === undefined ? 'AUTH_AUDIENCE' : 'AUTH_ISSUER');
+    const unused = firstSet(env, ['AUTH_ISSUER', 'AUTH_AUDIENCE', 'AUTH_TOKEN_TYPE']);
+    if (unused !== undefined) throw withoutKey(unused);
     return undefined;
   }
   if (issuer === undefined) throw new ConfigError('AUTH_ISSUER is missing: it must be the issuer of the tokens');
   if (audience === undefined) throw new ConfigError('AUTH_AUDIENCE is missing: it must be the audience of the tokens');
   return { key, issuer, audience, tokenType: read(env, 'AUTH_TOKEN_TYPE') };
+}
+
+function firstSet(env: NodeJS.ProcessEnv, names: readonly string[]): string | undefined {
+  return names.find((name) => variable(env, name) !== undefined);
 }
 
 function withoutKey(name: string, more = ''): ConfigError {

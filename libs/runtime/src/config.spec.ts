@@ -54,6 +54,8 @@ describe('configuration', () => {
     ['MONGODB_URI', 'http://user:secret@host'],
     ['MONGODB_URI', 'mongodb://'],
     ['REDIS_URL', 'secret'],
+    ['SELLER_BACKLOG_LIMIT', '-1'],
+    ['SELLER_BACKLOG_BYTES', '0'],
     ['PORT', '65536'],
     ['PORT', '-1'],
     ['PORT', '80.5'],

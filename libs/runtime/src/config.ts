@@ -89,6 +89,7 @@ export type QueueConfig = Pick<CommonConfig, 'redisUrl' | 'queuePrefix'>;
 /** Reads the settings of the API process. @throws ConfigError */
 export function loadApiConfig(env = process.env): ApiConfig {
   const auth = loadAuthConfig(env);
+  const sellerBacklog = loadSellerBacklog(env);
   return {
     ...common(env),
     ...adminTokens(env),
@@ -97,7 +98,7 @@ export function loadApiConfig(env = process.env): ApiConfig {
     port: read(env, 'PORT'),
     createWaitMs: read(env, 'CREATE_WAIT_MS'),
     backlog: { jobs: read(env, 'BACKLOG_LIMIT'), bytes: read(env, 'BACKLOG_BYTES') },
-    sellerBacklog: auth && loadSellerBacklog(env),
+    sellerBacklog: auth && sellerBacklog,
     maxBodyBytes: read(env, 'MAX_BODY_BYTES'),
     maxItemBytes: read(env, 'MAX_ITEM_BYTES'),
     maxConnections: read(env, 'MAX_CONNECTIONS'),
