@@ -139,17 +139,20 @@ describe('the endpoints for operators', () => {
       ['another', { Origin: 'https://other.example' }],
       ['null', { Origin: 'null' }],
     ])('refuse those with an Origin that does not match: %s', async (_case, headers) => {
-      expect(await change('/api/queues/create/retry/failed', headers)).toMatchObject({ status: 403 });
+      expect(await change('/api/queues/item-create/retry/failed', headers)).toMatchObject({ status: 403 });
     });
 
     it.each([
       ['PUT', '/api/queues/pause'],
-      ['PUT', '/api/queues/create/pause'],
-      ['PUT', '/api/queues/create/empty'],
-      ['PUT', '/api/queues/create/obliterate'],
-      ['PUT', '/api/queues/create/promote'],
-      ['PUT', '/api/queues/create/concurrency'],
-      ['POST', '/api/queues/create/add'],
+      ['PUT', '/api/queues/item-create/pause'],
+      ['PUT', '/api/queues/item-create/empty'],
+      ['PUT', '/api/queues/item-create/obliterate'],
+      ['PUT', '/api/queues/item-create/promote'],
+      ['PUT', '/api/queues/item-create/concurrency'],
+      ['PUT', '/api/queues/item-create/clean/completed'],
+      ['PUT', '/api/queues/item-create/clean/wait'],
+      ['PUT', '/api/queues/item-create/retry/completed'],
+      ['POST', '/api/queues/item-create/add'],
     ])('refuse what could lose creates: %s %s', async (method, path) => {
       const { status, body } = await change(path, OWN, method);
       expect(status).toBe(403);

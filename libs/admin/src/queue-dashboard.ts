@@ -52,7 +52,9 @@ export function queueDashboard(jobs: FailedJobs, basePath: string): RequestHandl
   return dashboard.getRouter() as RequestHandler;
 }
 
-const allow: BeforeHook = ({ method, route }) => {
-  if (method === 'get' || CHANGES.includes(route)) return { allow: true };
+const allow: BeforeHook = ({ method, route, request }) => {
+  // Those that name no status are of a single job, which must have failed too.
+  const { queueStatus = 'failed' } = request.params as { queueStatus?: string };
+  if (method === 'get' || (CHANGES.includes(route) && queueStatus === 'failed')) return { allow: true };
   return { allow: false, status: 403, message: 'This page retries and discards failed jobs, and nothing else' };
 };
