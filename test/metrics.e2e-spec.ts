@@ -62,6 +62,14 @@ describe('the metrics', () => {
     expect(await valueOf(api, `item_listing_http_request_duration_seconds_sum${labels}`)).toBeGreaterThan(0);
   });
 
+  it.each(['getAll', 'getById', 'create', 'other'])(
+    'count requests that get a 500 from zero: %s',
+    async (operation) => {
+      const labels = `{operation="${operation}",status="500"}`;
+      expect(await valueOf(api, `item_listing_http_request_duration_seconds_count${labels}`)).toBe(0);
+    },
+  );
+
   it('count creates by outcome, and the replies that ended their wait', async () => {
     const outcome = (name: string): string => `item_listing_creates_total{outcome="${name}",reason=""}`;
     await expectOneMore(api, outcome('stored'), () => create('metrics-key'));
@@ -134,7 +142,7 @@ describe('the metrics', () => {
     const used = read('deploy', 'prometheus', 'alerts.yml').match(/item_listing_\w+/g) ?? [];
     expect(used.length).toBeGreaterThan(0);
     const documented = read('docs', 'metrics.md');
-    const unknown = used.filter((name) => !documented.includes(`\`${name.replace(/_bucket$/, '')}\``));
+    const unknown = used.filter((name) => !documented.includes(`\`${name.replace(/_(bucket|count)$/, '')}\``));
     expect(unknown).toEqual([]);
   });
 

@@ -80,11 +80,17 @@ describeWithPrometheus('alerts (skipped unless Prometheus is installed: apt-get 
     await queue.close();
     // InvalidItems: a document that another service has written.
     await database.connection.collection('items').updateMany({}, { $set: { name: 7 } });
+    // ServerErrors: MongoDB rejects a query.
+    const admin = database.connection.getClient().db('admin');
+    const badValue = { failCommands: ['find'], errorCode: 2 };
+    await admin.command({ configureFailPoint: 'failCommand', mode: { times: 1 }, data: badValue });
+    expect((await client.call('getById', { id: 'f'.repeat(24) })).status).toBe(500);
     await eventually(async () => {
       await client.getAll();
-      expect(await prometheus.firingAlerts()).toEqual(['CreatesFail', 'InvalidItems']);
+      expect(await prometheus.firingAlerts()).toEqual(['CreatesFail', 'InvalidItems', 'ServerErrors']);
     }, FIRES_WITHIN_MS);
-    // CreatesWait, CreatesUnknown, CreatesRefused and PartNotWorking: no worker takes jobs, and the backlog is full.
+    // ProcessDown and NoWorker, and CreatesWait, CreatesUnknown, CreatesRefused and PartNotWorking: no worker takes jobs,
+    // and the backlog is full.
     await worker.end('SIGTERM');
     void repeat(() => client.create(validInput()));
     // RedisFillsUp: it uses more than half of its memory, and less than the 70 % at which creates are refused for this.
@@ -92,14 +98,17 @@ describeWithPrometheus('alerts (skipped unless Prometheus is installed: apt-get 
     await redis.config('SET', 'maxmemory', Math.round(used * 1.6));
     // ReadsSlow: each query takes longer than a second.
     const data = { failCommands: ['find'], blockConnection: true, blockTimeMS: READ_DELAY_MS };
-    const admin = database.connection.getClient().db('admin');
     await admin.command({ configureFailPoint: 'failCommand', mode: 'alwaysOn', data });
     void repeat(() => client.getAll());
     // Once the backlog is full, all creates are refused, and their outcome is no longer unknown.
     const fired = new Set<string>();
-    await eventually(async () => {
-      for (const alert of await prometheus.firingAlerts()) fired.add(alert);
-      expect([...fired].sort()).toEqual(ALERTS);
-    }, FIRES_WITHIN_MS);
+    const expectFired = (alerts: typeof ALERTS): Promise<void> =>
+      eventually(async () => {
+        for (const alert of await prometheus.firingAlerts()) fired.add(alert);
+        expect([...fired].sort()).toEqual(alerts);
+      }, FIRES_WITHIN_MS);
+    await expectFired(ALERTS.filter((alert) => alert !== 'NoApi'));
+    await api.end('SIGTERM');
+    await expectFired(ALERTS);
   });
 });
