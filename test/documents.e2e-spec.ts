@@ -67,4 +67,21 @@ describe('the documents', () => {
     const documented = read(join('docs', 'configuration.md'));
     expect(settings.filter((name) => !documented.includes(`\`${name}\``))).toEqual([]);
   });
+
+  it('name every variable that docker-compose.yml passes on, among them the files of all secrets', () => {
+    // Those without a value in docker-compose.yml.
+    const passed = [...read('docker-compose.yml').matchAll(/^ +([A-Z_]+):$/gm)].map(([, name = '']) => name);
+    const [, section = ''] = read(join('docs', 'configuration.md')).split('## Docker Compose');
+    const documented = [...section.matchAll(/`([A-Z_]+\*?)`/g)].map(([, name = '']) => name);
+    const isDocumented = (name: string): boolean =>
+      documented.some((each) => each === name || (each.endsWith('*') && name.startsWith(each.slice(0, -1))));
+    expect(passed.length).toBeGreaterThan(15);
+    expect(passed.filter((name) => !isDocumented(name))).toEqual([]);
+    const settings = read(join('libs', 'runtime', 'src', 'settings.ts'));
+    const secrets = [...settings.matchAll(/^ {2}([A-Z_]+): (?:SECRET|secret\()/gm)].map(([, name = '']) => name);
+    expect(secrets.length).toBeGreaterThan(5);
+    // Compose sets the files of these itself.
+    const own = ['MONGODB_URI', 'REDIS_URL'];
+    expect(secrets.filter((name) => !own.includes(name) && !passed.includes(`${name}_FILE`))).toEqual([]);
+  });
 });
