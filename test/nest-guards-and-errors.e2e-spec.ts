@@ -7,6 +7,7 @@ import {
   Get,
   HttpException,
   Injectable,
+  InternalServerErrorException,
   Module,
   Param,
   ParseIntPipe,
@@ -94,6 +95,11 @@ class CatsController {
     throw new ConflictException('This cat is taken');
   }
 
+  @Get('broken')
+  broken(): never {
+    throw new InternalServerErrorException('No more cats', { cause: new Error('The door is open') });
+  }
+
   @Get('legal')
   legal(): never {
     throw new HttpException('Not in your country', 451);
@@ -118,8 +124,9 @@ class ThrottledModule {}
 
 describeApplications((env) => {
   let client: ApiClient;
+  let log: Record<string, unknown>[];
   beforeAll(async () => {
-    ({ client } = await start(CatsModule, undefined, env));
+    ({ client, log } = await start(CatsModule, undefined, env));
   });
 
   it('sends the exceptions of Nest with their status and the error body that all errors share', async () => {
@@ -136,6 +143,18 @@ describeApplications((env) => {
     }
     expect((await get(client, '/cats/legal')).status).toBe(451);
     expect((await get(client, '/cats/guarded', { Authorization: 'Bearer x' })).status).toBe(200);
+  });
+
+  it('logs the exceptions of Nest that have a status of 500 or above, and no others', async () => {
+    log.splice(0);
+    await get(client, '/cats/conflict');
+    const response = await get(client, '/cats/broken', { 'X-Request-Id': 'broken-1' });
+    expect([response.status, await response.json()]).toEqual([
+      500,
+      { defined: false, code: 'INTERNAL_SERVER_ERROR', status: 500, message: 'No more cats' },
+    ]);
+    const err = { message: 'No more cats', stack: expect.anything() as string, cause: { message: 'The door is open' } };
+    expect(log).toMatchObject([{ level: 50, requestId: 'broken-1', msg: 'unexpected error', err }]);
   });
 
   it('passes the user that a guard has identified to a parameter with a decorator of its own', async () => {

@@ -10,14 +10,16 @@ import { freshEnvironment } from './service.js';
 
 const running: INestApplication[] = [];
 
-/** Starts a Nest application on the API's adapter, with its error filter. */
+/** Starts a Nest application on the API's adapter, with its error filter. `log` has the lines of the filter. */
 export async function start(
   module: object,
   configure: (app: INestApplication) => unknown = () => undefined,
   env = {},
-): Promise<{ client: ApiClient }> {
+): Promise<{ client: ApiClient; log: Record<string, unknown>[] }> {
   const config = loadApiConfig(freshEnvironment(env));
-  const errors = new ErrorFilter(await createLogger('test', 'silent'), () => '');
+  const log: Record<string, unknown>[] = [];
+  const write = (line: string): number => log.push(JSON.parse(line) as Record<string, unknown>);
+  const errors = new ErrorFilter(await createLogger('test', 'info', { write }), () => '');
   @Module({ imports: [module as never], providers: [{ provide: APP_FILTER, useValue: errors }] })
   class TestModule {}
   const adapter = new ApiAdapter(config, { errors, observers: [] });
@@ -26,7 +28,7 @@ export async function start(
   await configure(app);
   await app.listen(0, '127.0.0.1');
   const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
-  return { client: new ApiClient(`http://127.0.0.1:${String(port)}`) };
+  return { client: new ApiClient(`http://127.0.0.1:${String(port)}`), log };
 }
 
 /** Declares tests that run with the fast lane and without it. Closes the applications that they have started. */

@@ -10,7 +10,10 @@ import { cutOff } from './early-error.js';
 /** A store that is unavailable is usually back within seconds. */
 const AWAY = new ApiError('SERVICE_UNAVAILABLE', { headers: { 'Retry-After': '1' } });
 
-/** Turns anything that handlers throw into an error response. Unexpected errors are logged and sent as a plain 500. */
+/**
+ * Turns anything that handlers throw into an error response. Unexpected errors are logged and sent as a plain 500. Nest's
+ * own exceptions are sent with their message, and logged if their status is 500 or above.
+ */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   constructor(
@@ -30,16 +33,23 @@ export class ErrorFilter implements ExceptionFilter {
   /** Returns the error to send for anything thrown while handling a request. */
   toApiError(error: unknown, request: ApiRequest): ApiError {
     if (error instanceof ApiError) return error;
-    if (error instanceof HttpException) return ofStatus(error.getStatus(), messageOf(error));
+    if (error instanceof HttpException) {
+      if (error.getStatus() >= 500) this.logUnexpected(error, request);
+      return ofStatus(error.getStatus(), messageOf(error));
+    }
     if (isHttpError(error)) return ofStatus(error.statusCode, error.message);
-    const { requestId } = request;
-    const ip = this.callerAddress(request);
     if (isDatabaseUnavailable(error)) {
+      const { requestId } = request;
+      const ip = this.callerAddress(request);
       this.logger.warn({ requestId, ip, error: (error as Error).name, reason: reasonOf(error) }, 'MongoDB is away');
       return AWAY;
     }
-    this.logger.error({ requestId, ip, err: error }, 'unexpected error');
+    this.logUnexpected(error, request);
     return new ApiError('INTERNAL_SERVER_ERROR');
+  }
+
+  private logUnexpected(err: unknown, request: ApiRequest): void {
+    this.logger.error({ requestId: request.requestId, ip: this.callerAddress(request), err }, 'unexpected error');
   }
 }
 
