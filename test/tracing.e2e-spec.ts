@@ -3,7 +3,7 @@ import { SchemaRepository, type Database } from '@app/database';
 import { eventually } from './support/eventually.js';
 import { uniqueWord, validInput } from './support/items.js';
 import { OtlpReceiver } from './support/otlp-receiver.js';
-import { endProcesses, ServiceProcess } from './support/processes.js';
+import { endProcesses, killProcesses, ServiceProcess } from './support/processes.js';
 import { freshEnvironment, openDatabase } from './support/service.js';
 
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -144,6 +144,16 @@ describe('tracing', () => {
     const { code, afterMs } = await api.end('SIGTERM');
     expect(code).toBe(0);
     expect(afterMs).toBeLessThan(9000);
+  });
+
+  it('writes to standard error why the receiver gets no spans, if OTEL_LOG_LEVEL asks for it', async () => {
+    const away = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_LOG_LEVEL: 'error' };
+    const api = await start('api', away);
+    await (await api.client()).call('getById', { id: 'f'.repeat(24) });
+    await eventually(() => {
+      expect(api.stderr).toContain('ECONNREFUSED');
+    });
+    await killProcesses();
   });
 
   it.each([
