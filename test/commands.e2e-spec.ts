@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { SchemaRepository, type Database } from '@app/database';
+import { runToExit } from './support/command.js';
 import { record, store, uniqueWord } from './support/items.js';
 import { freshEnvironment, openDatabase } from './support/service.js';
 
@@ -20,6 +21,21 @@ describe('commands', () => {
 
   const command = async (name: string, more: NodeJS.ProcessEnv = {}, ...args: string[]): Promise<string> =>
     (await run(process.execPath, [`dist/apps/cli/src/${name}.js`, ...args], { env: { ...env, ...more } })).stdout;
+
+  describe('size-burst', () => {
+    it.each([
+      ['--items 9999999 --seconds 100 --worker-rate 1000 --concurrency 1', 'a higher --concurrency'],
+      ['--items 9999999 --seconds 100 --worker-rate 1000 --arrival-rate 200000', 'no --arrival-rate'],
+    ])('refuses a burst that takes long to simulate: %s', async (args, hint) => {
+      const { code, stderr } = await runToExit('size-burst', env, args.split(' '));
+      expect([code, stderr]).toEqual([2, expect.stringContaining(hint)]);
+    });
+
+    it('simulates a large burst that is stored in large batches', async () => {
+      const output = await command('size-burst', {}, ...'--items 9999999 --seconds 100 --worker-rate 1000'.split(' '));
+      expect(output).toContain('101 workers store 9999999 creates within 100 s.');
+    });
+  });
 
   describe('setup', () => {
     it('creates all indexes and can be repeated', async () => {

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { CommandError, runCommand } from './command.js';
-import { drainSecondsByFormula, simulateBurst, workersFor } from './size-burst/simulate-burst.js';
+import { drainSecondsByFormula, mostBatches, simulateBurst, workersFor } from './size-burst/simulate-burst.js';
 
 const USAGE = `usage: size-burst --items N --seconds T --worker-rate R [--arrival-rate A] [--concurrency C]
   R: creates per second of one worker   A: creates per second that arrive, all at once by default   C: WORKER_CONCURRENCY`;
@@ -13,6 +13,8 @@ const OPTIONS = {
 } as const;
 const HEAD = ['Workers', 'By formula', 'Simulated', 'Longest wait', 'Most waiting'];
 const COLUMN_WIDTH = 14;
+/** More would take minutes to simulate. */
+const MAX_BATCHES = 100_000;
 
 /** Prints how many workers store a burst in time, and what one less and one more would do. */
 runCommand(USAGE, (print) => {
@@ -24,6 +26,10 @@ runCommand(USAGE, (print) => {
     ...(values['arrival-rate'] !== undefined && { arrivalRate: toNumber(values['arrival-rate']) }),
     ...(values.concurrency !== undefined && { concurrency: toNumber(values.concurrency, { isWhole: true }) }),
   };
+  if (mostBatches(burst) > MAX_BATCHES)
+    throw new CommandError(
+      `More than ${String(MAX_BATCHES)} batches: use fewer --items, a higher --concurrency, or no --arrival-rate`,
+    );
   const needed = workersFor(burst, seconds);
   if (needed === undefined)
     throw new CommandError('No number of workers up to 1000 is enough: the creates arrive, or a batch takes, too long');

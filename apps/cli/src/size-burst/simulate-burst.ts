@@ -33,6 +33,12 @@ export function drainSecondsByFormula({ items, workers, workerRate, arrivalRate 
   return items / Math.min(arrivalRate, workers * workerRate);
 }
 
+/** Returns the most batches in which a burst can be stored. Simulating it takes time in proportion to them. */
+export function mostBatches({ items, arrivalRate, concurrency = DEFAULT_CONCURRENCY }: Omit<Burst, 'workers'>): number {
+  // Workers that are faster than the creates arrive take them one by one.
+  return arrivalRate === undefined ? Math.ceil(items / concurrency) : items;
+}
+
 /** Simulates workers that each take all waiting jobs as a batch, up to `concurrency`, and store it at `workerRate`. */
 export function simulateBurst(burst: Burst): Drain {
   const { items, workers, workerRate, arrivalRate = Infinity, concurrency = DEFAULT_CONCURRENCY } = burst;
