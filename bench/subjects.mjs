@@ -111,8 +111,8 @@ export async function compilePeers(launcher) {
 export async function hasUnindexed(db) {
   const items = db.collection('items');
   const newest = await items.findOne({}, { projection: { searchVersion: 1 }, sort: { publicId: -1 } });
-  if (newest?.searchVersion === undefined) return newest !== null;
-  return (await items.findOne({ searchVersion: null }, { projection: { _id: 1 } })) !== null;
+  if (newest !== null && !newest.searchVersion) return true;
+  return (await items.findOne({ searchVersion: { $in: [null, 0] } }, { projection: { _id: 1 } })) !== null;
 }
 
 async function insertReferences(db) {

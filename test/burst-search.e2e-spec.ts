@@ -24,7 +24,8 @@ describe('the items of a burst', () => {
     await database.close();
   });
 
-  const countUnindexed = (): Promise<number> => database.models.items.countDocuments({ searchVersion: null });
+  const countUnindexed = (): Promise<number> =>
+    database.models.items.countDocuments({ searchVersion: { $in: [null, 0] } });
 
   it('are stored first and found by search within five seconds', async () => {
     const worker = ServiceProcess.start('worker', env);

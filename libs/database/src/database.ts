@@ -62,7 +62,6 @@ export class Database {
   readonly models: Models;
   private reads = new Limiter(READS_AT_ONCE);
   private connected = false;
-  private maySkipValidator = true;
   private readonly closing = new AbortController();
 
   constructor(private readonly options: DatabaseOptions) {
@@ -137,23 +136,6 @@ export class Database {
   async findItems(query: ItemQuery, deadline: number): Promise<RawItem[]> {
     const { collectionName } = this.models.items.collection;
     return this.readBy(deadline, (db) => findItems(db, collectionName, query, deadline));
-  }
-
-  /**
-   * Runs a write that cannot make an item invalid. MongoDB skips the validator of the collection for it, unless the user
-   * lacks the privilege `bypassDocumentValidation`, which is part of the role `dbAdmin`.
-   *
-   * @param write receives an option that it must pass to the driver; called again if MongoDB rejects the option
-   */
-  async skipValidator<T>(write: (options: { bypassDocumentValidation: boolean }) => Promise<T>): Promise<T> {
-    const maySkip = this.maySkipValidator;
-    try {
-      return await write({ bypassDocumentValidation: maySkip });
-    } catch (error) {
-      if (!maySkip || !isNotAllowed(error)) throw error;
-      this.maySkipValidator = false;
-      return write({ bypassDocumentValidation: false });
-    }
   }
 
   /**

@@ -18,9 +18,15 @@ export interface ItemRecord extends Omit<ItemWithoutUrl, 'id' | 'createdAt' | 'u
   requestHash: string;
   /** The terms that search looks up; see `searchTerms` in libs/items. A new item may get them after it is stored. */
   searchTerms?: string[];
-  /** The version of the rules for `searchTerms`. Whoever changes name, description or brandTitle unsets it. */
+  /**
+   * The version of the rules for `searchTerms`, or {@link NOT_INDEXED}. Whoever changes name, description or brandTitle
+   * unsets it.
+   */
   searchVersion?: number;
 }
+
+/** The `searchVersion` of a new item that gets its terms after it is stored. */
+export const NOT_INDEXED = 0;
 
 /** Nullable fields that another service may also unset. */
 type MaybeUnset = 'boostExpiresAt' | 'deliveryTimeEstimate' | 'brandTitle' | 'sizeTitle' | 'discount';

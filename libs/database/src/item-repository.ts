@@ -145,11 +145,7 @@ export class ItemRepository {
    */
   async insertMany(records: readonly ItemRecord[]): Promise<InsertFailure[]> {
     const { collection } = this.database.models.items;
-    return insertEach(records, (batch) =>
-      this.database.skipValidator((options) =>
-        collection.insertMany([...batch], { ordered: false, ...DURABLE_WRITE, ...options }),
-      ),
-    );
+    return insertEach(records, (batch) => collection.insertMany([...batch], { ordered: false, ...DURABLE_WRITE }));
   }
 
   /** Returns the position of the item in list order, whether or not lists show it. */

@@ -79,9 +79,7 @@ export class MaintenanceRepository {
     const operations = updates.map(({ item, fields }) => ({
       updateMany: { filter: { _id: item._id }, update: { $set: fields } },
     }));
-    const failed = await this.database
-      .skipValidator((options) => collection.bulkWrite(operations, { ordered: false, ...options }))
-      .then(() => [], failedOperations);
+    const failed = await collection.bulkWrite(operations, { ordered: false }).then(() => [], failedOperations);
     if (failed.length > 0) {
       // MongoDB cannot index them, for example because another field of the index is an array. They would always fail.
       const ids = failed.flatMap((index) => updates[index]?.item._id ?? []);

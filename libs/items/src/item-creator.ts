@@ -1,5 +1,6 @@
 import type { ItemWithoutUrl } from '@app/contracts';
 import {
+  NOT_INDEXED,
   toItemWithoutUrl,
   type CounterRepository,
   type ItemRecord,
@@ -116,7 +117,7 @@ function recordsFor(
   return requests.map((request, index) => {
     try {
       const record = newItemRecord(request, { publicId: firstPublicId + index, ...titlesOf(request.item), now });
-      return isFindable ? { ...record, ...searchFields(record) } : record;
+      return { ...record, ...(isFindable ? searchFields(record) : { searchVersion: NOT_INDEXED }) };
     } catch (error) {
       return error as Error;
     }

@@ -1,4 +1,5 @@
 import { ITEM_FIELDS, type FieldKind, type ItemField } from '@app/contracts';
+import { NOT_INDEXED } from '../item-record.js';
 import { storedName } from './projection.js';
 
 /** The BSON types of each kind of field (https://www.mongodb.com/docs/manual/reference/operator/query/type/). */
@@ -15,20 +16,21 @@ const TYPES: Record<FieldKind, string[]> = {
 /** The times that ISO 8601 writes with four digits for the year. */
 const [FIRST_TIME, LAST_TIME] = [new Date('0000-01-01T00:00:00.000Z'), new Date('9999-12-31T23:59:59.999Z')];
 
-/**
- * What MongoDB checks whenever another service writes an item: the fields of `ItemSchema`, with their types and limits.
- * A JSON schema has no limits of times, and a limit of a number also excludes NaN.
- */
+/** The fields of `ItemSchema`, with their types and limits. A limit of a number also excludes NaN. */
+const VALID_ITEM = {
+  required: ITEM_FIELDS.filter(({ isNullable }) => !isNullable).map(storedName),
+  properties: Object.fromEntries(ITEM_FIELDS.map((field) => [storedName(field), schemaOf(field)])),
+};
+/** All clients of a burst wait for the inserts, so its items are checked when they get their search terms. */
+const NEW_ITEM = { required: ['searchVersion'], properties: { searchVersion: { enum: [NOT_INDEXED] } } };
+
+/** What MongoDB checks whenever a service writes an item. JSON Schema has no limits for times. */
 export const ITEM_VALIDATOR = {
+  $jsonSchema: { bsonType: 'object', anyOf: [NEW_ITEM, VALID_ITEM] },
   $nor: ITEM_FIELDS.filter(({ kind }) => kind === 'time').flatMap(({ name }) => [
     { [name]: { $lt: FIRST_TIME } },
     { [name]: { $gt: LAST_TIME } },
   ]),
-  $jsonSchema: {
-    bsonType: 'object',
-    required: ITEM_FIELDS.filter(({ isNullable }) => !isNullable).map(storedName),
-    properties: Object.fromEntries(ITEM_FIELDS.map((field) => [storedName(field), schemaOf(field)])),
-  },
 };
 
 function schemaOf({ name, kind, isNullable, values, minimum }: ItemField): object {
