@@ -23,6 +23,9 @@ describe('while the creates of one seller wait', () => {
   });
   afterEach(() => service.stop());
 
+  /** A create with an item that takes much memory until it is stored: 64 bytes for each bracket. */
+  const createLarge = (seller: keyof typeof keys): Promise<HttpResponse<ErrorBody>> =>
+    service.api.call('create', validInput({ photos: ['['.repeat(60_000)] }), bearer(keys[seller]));
   const queue = (seller: keyof typeof keys, api: ApiClient = service.api): Promise<HttpResponse<ErrorBody>> =>
     api.call('create', validInput(), { ...bearer(keys[seller]), Prefer: 'respond-async' });
   async function queueMany(count: number, api?: ApiClient): Promise<number[]> {
@@ -64,6 +67,17 @@ describe('while the creates of one seller wait', () => {
     } finally {
       await second.stop();
     }
+  });
+
+  it('those that an API holds in memory leave room for those of another seller', async () => {
+    const creates = Array.from({ length: 20 }, () => createLarge('large'));
+    expect((await Promise.race(creates)).status).toBe(429);
+    const others = Array.from({ length: 3 }, () => createLarge('quiet'));
+    const worker = await startWorker(service.env);
+    for (const { status } of await Promise.all(others)) expect(status).toBe(200);
+    const statuses = (await Promise.all(creates)).map(({ status }) => status);
+    expect([...new Set(statuses)].sort()).toEqual([200, 429]);
+    await worker.stop();
   });
 
   it('those that MongoDB rejects are tried again with their priority, and stored once', async () => {

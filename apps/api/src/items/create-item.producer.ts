@@ -79,7 +79,7 @@ export class CreateItemProducer {
   private async queueAndWait(request: Omit<NewJob, 'replyTo'>, options: ProducerOptions): Promise<ProducerOutcome> {
     // Register the waiter before queueing: a fast worker's reply may arrive before Redis confirms the job.
     const pending = this.pending.join({ ...request, replyTo: this.replies.channel }, options.size);
-    if (pending === undefined) return refused('process');
+    if (typeof pending === 'string') return refused(pending);
     try {
       const queueing = pending.queueOnce(() => this.enqueue(pending, options));
       const ended = await settledBy(options.queueBy, queueing, Promise.race([options.disconnected, pending.outcome]));

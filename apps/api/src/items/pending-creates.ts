@@ -2,10 +2,8 @@ import type { CreateOutcome } from '@app/contracts';
 import type { ItemRepository } from '@app/database';
 import type { ItemSize } from '@app/items';
 import type { CreateQueue, NewJob } from '@app/queue';
+import { WaitingLimits } from './waiting-limits.js';
 
-/** Beyond this many waiting requests, or bytes of their items on the heap, the process refuses creates. */
-const MAX_WAITING = 10_000;
-const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 const LOOK_UP_EVERY_MS = 250;
 /** The age from which a create is looked up in the stores, because its reply may have been lost. */
 const LOOK_UP_AFTER_MS = 500;
@@ -81,20 +79,21 @@ export class PendingCreate {
  */
 export class PendingCreates {
   private readonly pending = new Map<string, PendingCreate[]>();
-  private waiting = 0;
-  private bytes = 0;
+  private readonly limits: WaitingLimits;
   private isLookingUp = false;
 
   constructor(
     private readonly queue: CreateQueue,
     private readonly items: ItemRepository,
   ) {
+    this.limits = new WaitingLimits(queue.hasFairShares);
     setInterval(() => void this.lookUp(), LOOK_UP_EVERY_MS).unref();
   }
 
-  /** Adds a client that waits until `leave`. Returns undefined if too many wait already. */
-  join(job: NewJob, size: ItemSize): PendingCreate | undefined {
-    if (this.waiting >= MAX_WAITING || this.bytes + size.heapBytes > MAX_WAITING_BYTES) return undefined;
+  /** Adds a client that waits until `leave`. Returns why not if too many wait already. */
+  join(job: NewJob, size: ItemSize): PendingCreate | 'process' | 'seller' {
+    const full = this.limits.enter(job.sellerId, size.heapBytes);
+    if (full !== undefined) return full;
     const sameId = this.pending.get(job.id) ?? [];
     let create = sameId.find((other) => other.job.requestHash === job.requestHash);
     if (create === undefined) {
@@ -102,14 +101,11 @@ export class PendingCreates {
       this.pending.set(job.id, [...sameId, create]);
     }
     create.waiting++;
-    this.waiting++;
-    this.bytes += size.heapBytes;
     return create;
   }
 
   leave(create: PendingCreate): void {
-    this.waiting--;
-    this.bytes -= create.size.heapBytes;
+    this.limits.leave(create.job.sellerId, create.size.heapBytes);
     if (--create.waiting > 0) return;
     create.settle(undefined);
     const others = (this.pending.get(create.job.id) ?? []).filter((other) => other !== create);
