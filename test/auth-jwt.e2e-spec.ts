@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ErrorBody, Item } from '@app/contracts';
 import { newMongoId, SchemaRepository, type Database } from '@app/database';
 import type { ApiClient, HttpResponse } from './support/api-client.js';
@@ -17,6 +19,7 @@ import {
   signWithSecret,
 } from './support/token-issuer.js';
 
+const SUSPENDED = join(__dirname, 'support', 'suspended.cjs');
 const SECRET = 'a secret of at least 256 bits for these tests';
 const past = (seconds: number): number => Math.floor(Date.now() / 1000) - seconds;
 
@@ -240,6 +243,50 @@ describe('JSON Web Tokens', () => {
     }, 45_000);
     expect(published.requests).toBe(before + 1);
   }, 90_000);
+
+  describe('after six minutes without requests', () => {
+    let idle: ServiceProcess;
+    let client: ApiClient;
+
+    beforeEach(async () => {
+      idle = ServiceProcess.start('api', { ...env, ...settings, NODE_OPTIONS: `--require ${SUSPENDED}` });
+      await idle.waitForStatus('ready');
+      client = await idle.client();
+      await read(client, signToken(key));
+    });
+    const suspend = async (): Promise<void> => {
+      idle.signal('SIGUSR2');
+      await idle.waitForLog('suspended');
+    };
+
+    it('are rejected if their key has been removed', async () => {
+      published.keys = others;
+      await suspend();
+      expect((await read(client, signToken(key))).status).toBe(401);
+    });
+
+    it('are accepted if the keys cannot be fetched, which is tried and reported once in 30 s', async () => {
+      published.behaviour = (request) => request.socket.destroy();
+      await suspend();
+      const before = published.requests;
+      const end = performance.now() + 2500;
+      for (let unknown = 0; performance.now() < end; unknown++) {
+        expect((await read(client, signToken(key, claims({ sub: String(unknown) })))).status).toBe(200);
+        expect((await read(client, signToken(key, claims(), { kid: String(unknown) }))).status).toBe(503);
+        await delay(100);
+      }
+      expect(published.requests).toBe(before + 1);
+      expect(idle.log.filter(({ msg }) => msg === 'AUTH_JWKS_URL cannot be read')).toHaveLength(1);
+    });
+  });
+
+  it('without a kid are rejected if several keys match, and say so', async () => {
+    published.keys = [key, newSigningKey('next', 'RS256')];
+    const other = await startApi();
+    expect((await read(other, signToken(key, claims(), { kid: undefined }))).body.message).toBe(
+      'The token is not valid: it needs a kid, because several keys match',
+    );
+  });
 
   it('of known keys are accepted while the keys cannot be fetched', async () => {
     expect((await read(api, signToken(key))).status).toBe(200);

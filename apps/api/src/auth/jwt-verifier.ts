@@ -1,5 +1,5 @@
 import type { JWTPayload, JWTVerifyOptions, JWTVerifyResult } from 'jose' with { 'resolution-mode': 'import' };
-import type { JwtConfig, Logger } from '@app/runtime';
+import { throttle, type JwtConfig, type Logger } from '@app/runtime';
 import { ApiError } from '../http/api-error.js';
 import { InvalidCredential, UnknownKey } from './auth-errors.js';
 import { principalId, type Principal } from './principal.js';
@@ -48,9 +48,10 @@ export class JwtVerifier {
       const secret = Buffer.from(key.secret);
       return new JwtVerifier((token) => jwtVerify(token, secret, { ...options, algorithms: ['HS256'] }));
     }
-    const keys = await remoteKeys(key.jwksUrl, (reason) => {
+    const report = throttle((reason: string) => {
       logger.warn({ reason }, 'AUTH_JWKS_URL cannot be read');
     });
+    const keys = await remoteKeys(key.jwksUrl, report);
     return new JwtVerifier((token) => jwtVerify(token, keys, { ...options, algorithms: ASYMMETRIC }));
   }
 
@@ -87,6 +88,7 @@ function scopesOf({ scope, scp }: JWTPayload): string[] {
 function reasonOf(error: unknown): string {
   const code = codeOf(error);
   if (code === 'ERR_JWT_EXPIRED') return 'The token has expired';
+  if (code === 'ERR_JWKS_MULTIPLE_MATCHING_KEYS') return `${INVALID}: it needs a kid, because several keys match`;
   if (code !== 'ERR_JWT_CLAIM_VALIDATION_FAILED') return INVALID;
   return `The token is not valid: its ${String((error as { claim?: unknown }).claim)} is not accepted`;
 }

@@ -4,10 +4,10 @@ import type { JWTVerifyGetKey } from 'jose' with { 'resolution-mode': 'import' }
 const REFRESH_MS = 5 * 60_000;
 /** While fetching fails, known keys are used for this long. */
 const MAX_AGE_MS = 60 * 60_000;
-/** The time between two fetches because of an unknown key. */
+/** The time between two fetches because of an unknown key, and after a failure while keys are known. */
 const COOLDOWN_MS = 30_000;
 const TIMEOUT_MS = 1000;
-/** After a failure, nothing is fetched for this long. */
+/** The time after a failure while no keys are known. */
 const RETRY_AFTER_MS = 1000;
 const MAX_BYTES = 512 * 1024;
 
@@ -22,15 +22,16 @@ export class KeysUnavailable extends Error {}
  */
 export async function remoteKeys(url: string, report: (reason: string) => void): Promise<JWTVerifyGetKey> {
   const { createRemoteJWKSet, customFetch } = await import('jose');
-  let attemptedAt = -Infinity;
-  let failedAt = -Infinity;
+  let refreshAt = -Infinity;
+  let retryAt = -Infinity;
   const fetchKeys: typeof fetch = async (input, init) => {
-    if (performance.now() < failedAt + RETRY_AFTER_MS) throw new KeysUnavailable();
-    attemptedAt = performance.now();
+    if (performance.now() < retryAt) throw new KeysUnavailable();
     try {
-      return await fetchLimited(input, init);
+      const response = await fetchLimited(input, init);
+      refreshAt = performance.now() + REFRESH_MS;
+      return response;
     } catch (error) {
-      failedAt = performance.now();
+      retryAt = performance.now() + (keys.fresh ? COOLDOWN_MS : RETRY_AFTER_MS);
       report(reasonOf(error));
       throw new KeysUnavailable();
     }
@@ -41,9 +42,9 @@ export async function remoteKeys(url: string, report: (reason: string) => void):
     timeoutDuration: TIMEOUT_MS,
     [customFetch]: fetchKeys,
   });
-  return (header, token) => {
-    // Refreshes in the background. The first token waits for the same fetch.
-    if (performance.now() > attemptedAt + REFRESH_MS) keys.reload().catch(() => undefined);
+  return async (header, token) => {
+    // If this fails, known keys are used.
+    if (performance.now() > refreshAt) await keys.reload().catch(() => undefined);
     return keys(header, token);
   };
 }
