@@ -311,7 +311,10 @@ describe('JSON Web Tokens', () => {
       numbers: (_request, response) => response.end('{"keys":[1]}'),
       error: (_request, response) => response.writeHead(500).end(published.keySet),
     };
-    const other = await startApi();
+    published.behaviour = behaviours['closed'];
+    const started = ServiceProcess.start('api', { ...env, ...settings });
+    await started.waitForStatus('degraded');
+    const other = await started.client();
     for (const [name, behaviour] of Object.entries(behaviours)) {
       published.behaviour = behaviour;
       const before = published.requests;
@@ -333,6 +336,18 @@ describe('JSON Web Tokens', () => {
     await eventually(async () => {
       expect((await read(other, signToken(key))).status).toBe(200);
     });
+  });
+
+  it('whose keys cannot be fetched make the API degraded until they can', async () => {
+    const other = ServiceProcess.start('api', { ...env, ...settings });
+    published.behaviour = (request) => request.socket.destroy();
+    const { httpStatus, parts } = await other.waitForStatus('degraded');
+    expect({ httpStatus, parts }).toMatchObject({ httpStatus: 200, parts: { mongodb: 'ok', redis: 'ok' } });
+    expect(parts['tokenKeys']).toBe('AUTH_JWKS_URL cannot be read: tokens are refused, unless their keys are known');
+    expect(await other.metrics()).toContain('item_listing_part_ok{part="tokenKeys"} 0');
+    published.behaviour = undefined;
+    await other.waitForStatus('ready');
+    expect((await other.ready()).parts['tokenKeys']).toBe('ok');
   });
 
   it('that are invalid are limited for each address, without keeping valid callers out', async () => {

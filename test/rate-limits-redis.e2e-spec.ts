@@ -44,6 +44,7 @@ describe('the Redis of rate limits', () => {
   const newAddress = (): string => `198.51.100.${String(++addresses)}`;
   const call = (operation: string, address: string, api = service.api): Promise<HttpResponse<ErrorBody>> =>
     api.call(operation, operation === 'create' ? validInput() : {}, { 'X-Forwarded-For': address });
+  const health = async (): Promise<object> => (await service.api.request<object>('/health/ready', {})).body;
 
   it('holds one small key for each caller and limit, which says nothing about the caller', async () => {
     await inspect.flushall();
@@ -68,6 +69,12 @@ describe('the Redis of rate limits', () => {
       const { status, headers, body } = await call('create', address);
       expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'SERVICE_UNAVAILABLE', '1']);
       expect(performance.now() - since).toBeLessThan(2000);
+      await eventually(async () => {
+        expect(await health()).toEqual({
+          status: 'degraded',
+          parts: { mongodb: 'ok', redis: 'ok', rateLimits: 'Redis of rate limits is away: requests cannot be counted' },
+        });
+      });
       for (const api of [service.api, second.api]) {
         const statuses: number[] = [];
         for (let count = 0; count < 7; count++) statuses.push((await call('getAll', address, api)).status);
@@ -77,6 +84,9 @@ describe('the Redis of rate limits', () => {
       else redis.resume();
       await eventually(async () => {
         expect((await call('create', address)).status).toBe(200);
+      });
+      await eventually(async () => {
+        expect(await health()).toMatchObject({ status: 'ready', parts: { rateLimits: 'ok' } });
       });
       await eventually(async () => {
         expect((await call('getAll', newAddress())).headers.get('ratelimit')).toContain('r=4');

@@ -16,13 +16,15 @@ import {
 } from '@app/runtime';
 import { API_CONFIG } from './api-config.js';
 import { authProviders } from './auth/auth.providers.js';
+import { JwtVerifier } from './auth/jwt-verifier.js';
 import { DocsController } from './docs/docs.controller.js';
-import { ApiReadiness } from './readiness.js';
+import { ApiReadiness, type OptionalPart } from './readiness.js';
 import { CreateItemProducer } from './items/create-item.producer.js';
 import { ItemsController } from './items/items.controller.js';
 import { ItemsService } from './items/items.service.js';
 import { MalformedItems } from './items/malformed-items.js';
 import { limitsProviders } from './limits/limits.providers.js';
+import { RateLimits } from './limits/rate-limits.js';
 import { CreateMetrics } from './metrics/create-metrics.js';
 import { registerQueueMetrics } from './metrics/queue-metrics.js';
 import type { CallerAddress } from './http/caller-address.js';
@@ -85,7 +87,23 @@ export class ApiModule implements OnApplicationShutdown {
       },
       provide(CreateMetrics, Registry),
       provide(CreateItemProducer, CreateQueue, ReplySubscriber, ItemRepository, CreateMetrics),
-      provide(ApiReadiness, Database, SchemaRepository, CreateQueue),
+      {
+        provide: ApiReadiness,
+        inject: [
+          Database,
+          SchemaRepository,
+          CreateQueue,
+          { token: RateLimits, optional: true },
+          { token: JwtVerifier, optional: true },
+        ],
+        useFactory: (
+          database: Database,
+          schema: SchemaRepository,
+          queue: CreateQueue,
+          limits: RateLimits | undefined,
+          jwt: JwtVerifier | undefined,
+        ) => new ApiReadiness(database, schema, queue, optionalParts(limits, jwt)),
+      },
       provide(SharedReadiness, ApiReadiness),
       { provide: Registry, useValue: registry },
       {
@@ -108,4 +126,22 @@ export class ApiModule implements OnApplicationShutdown {
     this.replies.close();
     await this.database.close();
   }
+}
+
+/** Returns the parts of readiness that depend on settings. */
+function optionalParts(limits: RateLimits | undefined, jwt: JwtVerifier | undefined): OptionalPart[] {
+  const parts: OptionalPart[] = [];
+  if (limits !== undefined)
+    parts.push({
+      name: 'rateLimits',
+      works: () => limits.canCount(CHECK_TIMEOUT_MS),
+      problem: 'Redis of rate limits is away: requests cannot be counted',
+    });
+  if (jwt !== undefined)
+    parts.push({
+      name: 'tokenKeys',
+      works: () => jwt.hasKeys(),
+      problem: 'AUTH_JWKS_URL cannot be read: tokens are refused, unless their keys are known',
+    });
+  return parts;
 }

@@ -6,6 +6,14 @@ const AWAY = 'away: reads are refused';
 /** How long a complete list of indexes is remembered. While some are missing, each check lists them again. */
 const INDEXES_REMEMBERED_MS = 10_000;
 
+/** A part that only some APIs have, depending on their settings. */
+export interface OptionalPart {
+  name: string;
+  works: () => Promise<boolean>;
+  /** The line of the part while it does not work, or takes too long to tell. */
+  problem: string;
+}
+
 /**
  * Reports whether the API can take requests. An unavailable store does not take it out of rotation: all instances
  * would leave at once, and reads would fail along with creates. The affected requests get a 503 instead.
@@ -19,6 +27,7 @@ export class ApiReadiness implements ReadinessCheck {
     private readonly database: Database,
     private readonly schema: SchemaRepository,
     private readonly queue: CreateQueue,
+    private readonly optional: readonly OptionalPart[] = [],
   ) {}
 
   /** Reports not ready from now on, because the process is about to stop. */
@@ -28,11 +37,11 @@ export class ApiReadiness implements ReadinessCheck {
 
   async check(): Promise<Readiness> {
     const checkingBacklog = settledWithin(CHECK_TIMEOUT_MS, this.queue.backlog.state());
-    const [mongodb, backlog] = await Promise.all([this.mongodb(), checkingBacklog]);
-    const parts: Record<string, string> =
-      backlog === undefined
-        ? { mongodb, redis: 'away: creates are refused' }
-        : { mongodb, redis: OK, ...problemsOf(backlog) };
+    const checkingOptional = Promise.all(this.optional.map(checkOptional));
+    const [mongodb, backlog, optional] = await Promise.all([this.mongodb(), checkingBacklog, checkingOptional]);
+    const queue =
+      backlog === undefined ? { redis: 'away: creates are refused' } : { redis: OK, ...problemsOf(backlog) };
+    const parts: Record<string, string> = { mongodb, ...queue, ...Object.fromEntries(optional) };
     if (this.isDraining) return { status: 'not ready', parts: { ...parts, process: 'stopping' } };
     if (!this.database.hasResponded || !this.hasUniqueIndexes) return { status: 'not ready', parts };
     return { status: Object.values(parts).every((part) => part === OK) ? 'ready' : 'degraded', parts };
@@ -53,6 +62,10 @@ export class ApiReadiness implements ReadinessCheck {
     this.indexesCompleteAt = performance.now();
     return OK;
   }
+}
+
+async function checkOptional({ name, works, problem }: OptionalPart): Promise<[string, string]> {
+  return [name, (await settledWithin(CHECK_TIMEOUT_MS, works())) === true ? OK : problem];
 }
 
 /** Returns the problems of the queue, by part. */

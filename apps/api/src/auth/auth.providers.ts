@@ -16,16 +16,21 @@ export function authProviders(
   callerAddress: CallerAddress,
 ): Provider[] {
   if (config === undefined) return [];
-  const createAuthorizer = async (keys: ApiKeyRepository): Promise<Authorizer> => {
-    const verifiers = {
-      jwt: config.jwt && (await JwtVerifier.create(config.jwt, logger)),
-      apiKeys: config.apiKeys ? new ApiKeyVerifier(keys) : undefined,
-    };
+  const { jwt: jwtConfig } = config;
+  const createAuthorizer = (keys: ApiKeyRepository, jwt: JwtVerifier | undefined): Authorizer => {
+    const verifiers = { jwt, apiKeys: config.apiKeys ? new ApiKeyVerifier(keys) : undefined };
     return new Authorizer(config, new Authenticator(verifiers, callerAddress));
   };
   return [
     provide(ApiKeyRepository, Database),
-    { provide: Authorizer, inject: [ApiKeyRepository], useFactory: createAuthorizer },
+    ...(jwtConfig === undefined
+      ? []
+      : [{ provide: JwtVerifier, useFactory: () => JwtVerifier.create(jwtConfig, logger) }]),
+    {
+      provide: Authorizer,
+      inject: [ApiKeyRepository, { token: JwtVerifier, optional: true }],
+      useFactory: createAuthorizer,
+    },
     { provide: APP_GUARD, useClass: AuthGuard },
   ];
 }

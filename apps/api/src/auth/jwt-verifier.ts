@@ -31,7 +31,10 @@ type Verify = (token: string) => Promise<JWTVerifyResult>;
 
 /** Verifies JSON Web Tokens (https://www.rfc-editor.org/rfc/rfc8725). */
 export class JwtVerifier {
-  private constructor(private readonly verifyToken: Verify) {}
+  private constructor(
+    private readonly verifyToken: Verify,
+    private readonly refreshKeys: () => Promise<boolean>,
+  ) {}
 
   /** Loads the library only now, because an API without authentication does not need it. */
   static async create(config: JwtConfig, logger: Pick<Logger, 'warn'>): Promise<JwtVerifier> {
@@ -46,13 +49,19 @@ export class JwtVerifier {
     };
     if ('secret' in key) {
       const secret = Buffer.from(key.secret);
-      return new JwtVerifier((token) => jwtVerify(token, secret, { ...options, algorithms: ['HS256'] }));
+      const verify: Verify = (token) => jwtVerify(token, secret, { ...options, algorithms: ['HS256'] });
+      return new JwtVerifier(verify, () => Promise.resolve(true));
     }
     const report = throttle((reason: string) => {
       logger.warn({ reason }, 'AUTH_JWKS_URL cannot be read');
     });
-    const keys = await remoteKeys(key.jwksUrl, report);
-    return new JwtVerifier((token) => jwtVerify(token, keys, { ...options, algorithms: ASYMMETRIC }));
+    const { find, refresh } = await remoteKeys(key.jwksUrl, report);
+    return new JwtVerifier((token) => jwtVerify(token, find, { ...options, algorithms: ASYMMETRIC }), refresh);
+  }
+
+  /** Returns whether the keys of the issuer are up to date. Fetches them if that is due. */
+  hasKeys(): Promise<boolean> {
+    return this.refreshKeys();
   }
 
   /**

@@ -14,13 +14,21 @@ const MAX_BYTES = 512 * 1024;
 /** Thrown if the keys could not be fetched. */
 export class KeysUnavailable extends Error {}
 
+/** The public keys at a URL. */
+export interface RemoteKeys {
+  /** Returns the key of a token. @throws KeysUnavailable, or an error of the library if there is no such key */
+  find: JWTVerifyGetKey;
+  /** Fetches the keys if that is due. Returns whether they are up to date. */
+  refresh: () => Promise<boolean>;
+}
+
 /**
- * Returns a function that finds the public key of a token at a URL.
+ * Prepares to fetch the public keys of tokens. They are fetched when they are first needed.
  *
  * @param report called with the reason each time that fetching fails
  * @see https://www.rfc-editor.org/rfc/rfc7517
  */
-export async function remoteKeys(url: string, report: (reason: string) => void): Promise<JWTVerifyGetKey> {
+export async function remoteKeys(url: string, report: (reason: string) => void): Promise<RemoteKeys> {
   const { createRemoteJWKSet, customFetch } = await import('jose');
   let refreshAt = -Infinity;
   let retryAt = -Infinity;
@@ -42,11 +50,16 @@ export async function remoteKeys(url: string, report: (reason: string) => void):
     timeoutDuration: TIMEOUT_MS,
     [customFetch]: fetchKeys,
   });
-  return async (header, token) => {
-    // If this fails, known keys are used.
+  const refresh = async (): Promise<boolean> => {
     if (performance.now() > refreshAt) await keys.reload().catch(() => undefined);
+    return performance.now() <= refreshAt;
+  };
+  const find: JWTVerifyGetKey = async (header, token) => {
+    // If this fails, known keys are used.
+    await refresh();
     return keys(header, token);
   };
+  return { find, refresh };
 }
 
 /** Fetches a key set of at most {@link MAX_BYTES}. @throws Error unless the status is 200 and the body a JSON object */

@@ -1,5 +1,5 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { connectRedis, untilReady, type RedisConnection, type Report } from '@app/queue';
+import { connectRedis, redisResponds, untilReady, type RedisConnection, type Report } from '@app/queue';
 import type { ApiRequest, ApiResponse } from '../http/api-message.js';
 import type { CallerAddress } from '../http/caller-address.js';
 import { networkOf } from '../http/network-of.js';
@@ -70,6 +70,12 @@ export class RateLimits implements OnApplicationShutdown {
   /** Resolves once the counters can be reached. */
   waitUntilReady(): Promise<void> {
     return untilReady(this.redis);
+  }
+
+  /** Returns whether requests can be counted: whether Redis responds in time, or no limit needs it. */
+  async canCount(withinMs: number): Promise<boolean> {
+    const isNeeded = Object.values(this.limits).some(({ policies }) => policies.length > 0);
+    return !isNeeded || redisResponds(this.redis, withinMs);
   }
 
   onApplicationShutdown(): void {
