@@ -13,11 +13,19 @@ describe('TtlCache', () => {
     expect(cache.get('a')).toBeUndefined();
   });
 
-  it('is cleared when it is full', () => {
-    const cache = new TtlCache<number, string>({ forMs: 1000, count: 2 });
-    [1, 2, 3].forEach((key) => {
+  it('drops the older half of its values when it is full', () => {
+    const cache = new TtlCache<number, string>({ forMs: 1000, count: 4 });
+    [1, 2, 3, 4, 5].forEach((key) => {
       cache.set(key, 'x');
     });
-    expect([1, 2, 3].map((key) => cache.get(key))).toEqual([undefined, undefined, 'x']);
+    expect([1, 2, 3, 4, 5].map((key) => cache.get(key))).toEqual([undefined, undefined, 'x', 'x', 'x']);
+  });
+
+  it('returns the newest value of a key', () => {
+    const cache = new TtlCache<number, string>({ forMs: 1000, count: 2 });
+    cache.set(1, 'old');
+    cache.set(2, 'x');
+    cache.set(1, 'new');
+    expect([1, 2].map((key) => cache.get(key))).toEqual(['new', 'x']);
   });
 });

@@ -1,11 +1,17 @@
-/** Caches up to `count` values for `forMs` each. A full cache is cleared before the next value is added. */
+interface Entry<Value> {
+  value: Value;
+  until: number;
+}
+
+/** Caches up to `count` values for `forMs` each. A full cache drops the older half before the next value is added. */
 export class TtlCache<Key, Value> {
-  private readonly entries = new Map<Key, { value: Value; until: number }>();
+  private newer = new Map<Key, Entry<Value>>();
+  private older = new Map<Key, Entry<Value>>();
 
   constructor(private readonly options: { forMs: number; count: number }) {}
 
   get(key: Key): Value | undefined {
-    const found = this.entries.get(key);
+    const found = this.newer.get(key) ?? this.older.get(key);
     return found !== undefined && found.until > performance.now() ? found.value : undefined;
   }
 
@@ -20,7 +26,7 @@ export class TtlCache<Key, Value> {
 
   set(key: Key, value: Value): void {
     const { forMs, count } = this.options;
-    if (this.entries.size >= count) this.entries.clear();
-    this.entries.set(key, { value, until: performance.now() + forMs });
+    if (this.newer.size >= count / 2) [this.older, this.newer] = [this.newer, new Map<Key, Entry<Value>>()];
+    this.newer.set(key, { value, until: performance.now() + forMs });
   }
 }

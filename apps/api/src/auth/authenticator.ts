@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { isApiKeyLike } from '@app/database';
 import { TtlCache } from '@app/runtime';
 import type { CallerAddress } from '../http/caller-address.js';
-import { InvalidCredential, UnknownKey } from './auth-errors.js';
+import { InvalidCredential } from './auth-errors.js';
 import { bearerToken } from './bearer-token.js';
 import { FailedAttempts } from './failed-attempts.js';
 import type { Principal } from './principal.js';
@@ -55,15 +55,8 @@ export class Authenticator {
 
   /** Verifies a credential that has not been verified recently. Only such credentials are limited by failed attempts. */
   private async verify(verifier: Verifier, token: string, request: IncomingMessage): Promise<Principal> {
-    const address = this.callerAddress(request);
-    this.failedAttempts.check(address);
-    try {
-      const principal = await verifier.verify(token);
-      if (token.length <= MAX_CACHED_LENGTH) this.verified.set(token, principal);
-      return principal;
-    } catch (error) {
-      if (error instanceof InvalidCredential && !(error instanceof UnknownKey)) this.failedAttempts.add(address);
-      throw error;
-    }
+    const principal = await this.failedAttempts.limit(this.callerAddress(request), () => verifier.verify(token));
+    if (token.length <= MAX_CACHED_LENGTH) this.verified.set(token, principal);
+    return principal;
   }
 }

@@ -1,17 +1,14 @@
+import { InvalidCredential } from './auth-errors.js';
 import { FailedAttempts } from './failed-attempts.js';
 
 describe('failed attempts', () => {
-  it('are limited for each network', () => {
+  it('are limited for each network', async () => {
     const attempts = new FailedAttempts();
-    for (let count = 0; count < 20; count++) {
-      attempts.check('2001:db8::1');
-      attempts.add(`2001:db8::${String(count)}`);
-    }
-    expect(() => {
-      attempts.check('2001:db8::ffff');
-    }).toThrow('Too many invalid credentials');
-    expect(() => {
-      attempts.check('2001:db8:0:1::1');
-    }).not.toThrow();
+    const fail = (address: string): Promise<never> =>
+      attempts.limit(address, () => Promise.reject(new InvalidCredential('invalid')));
+    for (let count = 0; count < 20; count++)
+      await expect(fail(`2001:db8::${String(count)}`)).rejects.toThrow('invalid');
+    await expect(fail('2001:db8::ffff')).rejects.toThrow('Too many invalid credentials');
+    await expect(fail('2001:db8:0:1::1')).rejects.toThrow('invalid');
   });
 });
