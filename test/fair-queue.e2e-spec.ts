@@ -80,6 +80,31 @@ describe('while the creates of one seller wait', () => {
     await worker.stop();
   });
 
+  it('those that Redis loses are queued again, and do not delay those of another seller', async () => {
+    const creates = Array.from({ length: 50 }, () => service.api.call('create', validInput(), bearer(keys.large)));
+    const { queue: jobs, redis, close } = openQueue(service.env);
+    const expectQueued = (): Promise<void> =>
+      eventually(async () => {
+        expect(await jobs.getPrioritizedCount()).toBe(50);
+      });
+    try {
+      await expectQueued();
+      await redis.del(await redis.keys(`{${String(service.env['QUEUE_PREFIX'])}}:*`));
+      await expectQueued();
+    } finally {
+      await close();
+    }
+    expect((await queue('quiet')).status).toBe(202);
+    const worker = await startWorker(service.env);
+    await Promise.all(creates);
+    await eventually(async () => {
+      expect(await stored()).toHaveLength(51);
+    });
+    await worker.stop();
+    const order = (await stored()).sort((a, b) => a.publicId - b.publicId).map(({ sellerId }) => sellerId);
+    expect(order.indexOf('key:quiet')).toBeLessThan(15);
+  });
+
   it('those that MongoDB rejects are tried again with their priority, and stored once', async () => {
     await queueMany(20);
     const { models } = service.database;

@@ -168,6 +168,17 @@ describe('CreateItemProducer', () => {
     expect(add).toHaveBeenCalledTimes(2);
   });
 
+  it('queues a lost job again as soon as there is room in the queue', async () => {
+    findStates.mockImplementation((ids) => Promise.resolve(ids.map(() => 'missing')));
+    admit.mockResolvedValueOnce(ADMITTED).mockResolvedValueOnce({ kind: 'refused', reason: 'jobs', retryAfterS: 1 });
+    void create();
+    await after(3000);
+    expect(admit).toHaveBeenCalledTimes(2);
+    expect(add).toHaveBeenCalledTimes(1);
+    await after(2500);
+    expect(add).toHaveBeenCalledTimes(2);
+  });
+
   it('refuses creates beyond 64 MiB of waiting items', async () => {
     const many = createMany(33, { size: { bytes: 60_000, heapBytes: 2 * 1024 * 1024 } });
     await after(10);

@@ -134,7 +134,7 @@ export class PendingCreates {
       for (let start = 0; start < late.length; start += LOOK_UP_BATCH)
         await this.lookUpSome(late.slice(start, start + LOOK_UP_BATCH).filter(({ isSettled }) => !isSettled));
     } catch {
-      // MongoDB is unavailable, and the other batches would wait for it as well. They are looked up next time.
+      // A store is unavailable, and the other batches would wait for it as well. They are looked up next time.
     }
     this.isLookingUp = false;
   }
@@ -162,12 +162,18 @@ export class PendingCreates {
   }
 
   private async addAgain(creates: PendingCreate[]): Promise<void> {
-    const adding = creates
-      .filter(({ isSettled }) => !isSettled)
-      .map(async (create) => {
-        create.markSent();
-        if ((await this.queue.add(create.job)) === 'queued') create.markQueued();
-      });
-    await Promise.all(adding);
+    const missing = creates.filter(({ isSettled }) => !isSettled);
+    await Promise.all(missing.map((create) => this.addOneAgain(create)));
+  }
+
+  /** Queues a job at a new place, because Redis has lost its old one too. Does nothing while there is no room. */
+  private async addOneAgain(create: PendingCreate): Promise<void> {
+    create.markSent();
+    const place = { sellerId: create.job.sellerId, bytes: create.size.bytes };
+    const admission = await this.queue.admit({ ...place, waitMs: undefined });
+    if (admission.kind === 'refused') return;
+    const enqueued = await this.queue.add(create.job, admission.priority);
+    if (enqueued === 'queued') create.markQueued();
+    if (enqueued === 'refused') this.queue.release(place);
   }
 }
