@@ -111,7 +111,7 @@ describe('API keys', () => {
     expect(await list('key:acme')).toBe(200);
   });
 
-  it('are 503 while MongoDB is unavailable, and valid again afterwards', async () => {
+  it('get a 503 while MongoDB is unavailable, and are valid again afterwards', async () => {
     const { key } = await createKey('--owner', 'acme');
     await mongod.pause();
     const { status, headers } = await create(key);
@@ -123,7 +123,7 @@ describe('API keys', () => {
     });
   });
 
-  it('may be two for each owner, so that one can replace the other', async () => {
+  it('allow two per owner, so that one can replace the other', async () => {
     const first = await createKey('--owner', 'acme', '--days', '7');
     expect(new Date(first.expiresAt).getTime() - Date.now()).toBeCloseTo(7 * 86_400_000, -5);
     await createKey('--owner', 'acme');
@@ -150,7 +150,7 @@ describe('API keys', () => {
     expect(stderr).toMatch(/usage: keys|^--\w+ must be /);
   });
 
-  it('that do not exist cannot be revoked', async () => {
+  it('cannot be revoked if they do not exist', async () => {
     for (const id of ['000000000000', '$ne', ''])
       expect(await keys('revoke', id)).toMatchObject({ code: 1, stdout: `${id} does not exist\n` });
     expect((await keys('list')).stdout).toBe('no keys\n');

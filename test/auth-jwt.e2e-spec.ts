@@ -95,7 +95,7 @@ describe('JSON Web Tokens', () => {
     }
   });
 
-  it('are ignored on other paths, and unknown paths are 404 without one', async () => {
+  it('are ignored on other paths, and unknown paths get a 404 without one', async () => {
     expect((await api.request('/health/live', { headers: bearer('x') })).status).toBe(200);
     expect((await api.post('/api/orpc/items/delete', '{}')).status).toBe(404);
     expect((await api.request('/api/orpc/items/create', {})).status).toBe(405);
@@ -142,7 +142,7 @@ describe('JSON Web Tokens', () => {
   });
 
   // https://www.rfc-editor.org/rfc/rfc8725
-  describe('are rejected', () => {
+  it('are rejected if they violate RFC 8725', async () => {
     const now = past(0);
     const another = newSigningKey('first', 'RS256');
     const unsigned = signToken(key, claims(), { alg: 'none' }).split('.');
@@ -186,17 +186,14 @@ describe('JSON Web Tokens', () => {
       status: 401,
       challenge: expect.stringContaining('"invalid_token"') as string,
     }) as object;
-
-    it('unless they follow RFC 8725', async () => {
-      const results: Record<string, object> = {};
-      for (const [index, [name, token]] of Object.entries(cases).entries()) {
-        // Of an address of its own, because failed attempts are limited.
-        const from = { ...bearer(token), 'X-Forwarded-For': `198.51.100.${String(index)}` };
-        const { status, headers } = await api.call('getAll', {}, from);
-        results[name] = { status, challenge: headers.get('www-authenticate') };
-      }
-      expect(results).toEqual(Object.fromEntries(Object.keys(cases).map((name) => [name, rejection])));
-    });
+    const results: Record<string, object> = {};
+    for (const [index, [name, token]] of Object.entries(cases).entries()) {
+      // Of an address of its own, because failed attempts are limited.
+      const from = { ...bearer(token), 'X-Forwarded-For': `198.51.100.${String(index)}` };
+      const { status, headers } = await api.call('getAll', {}, from);
+      results[name] = { status, challenge: headers.get('www-authenticate') };
+    }
+    expect(results).toEqual(Object.fromEntries(Object.keys(cases).map((name) => [name, rejection])));
   });
 
   it('say why they are rejected', async () => {
@@ -204,7 +201,7 @@ describe('JSON Web Tokens', () => {
     expect((await read(api, signToken(key, claims({ aud: 'x' })))).body.message).toMatch(/its aud is not accepted/);
   });
 
-  it('may be of a clock that differs by some seconds', async () => {
+  it("are accepted if the issuer's clock is off by some seconds", async () => {
     expect((await read(api, signToken(key, claims({ exp: past(10) })))).status).toBe(200);
     expect((await read(api, signToken(key, claims({ nbf: past(-10) })))).status).toBe(200);
   });
@@ -228,7 +225,7 @@ describe('JSON Web Tokens', () => {
     expect((await read(other, signToken(key, claims(), { typ: 'JWT' }))).status).toBe(401);
   });
 
-  it('of a rotated key are accepted after one more fetch, which happens at most every 30 s', async () => {
+  it('signed with a rotated key are accepted after one more fetch, which happens at most every 30 s', async () => {
     const next = newSigningKey('next');
     const rotated = await startApi();
     expect((await read(rotated, signToken(key))).status).toBe(200);
@@ -288,13 +285,13 @@ describe('JSON Web Tokens', () => {
     );
   });
 
-  it('of known keys are accepted while the keys cannot be fetched', async () => {
+  it('signed with a known key are accepted while the keys cannot be fetched', async () => {
     expect((await read(api, signToken(key))).status).toBe(200);
     published.behaviour = (request) => request.socket.destroy();
     expect((await read(api, signToken(key, claims({ sub: 'bob' })))).status).toBe(200);
   });
 
-  it('are 503 within 2 s while the keys cannot be fetched, and are accepted afterwards', async () => {
+  it('get a 503 within 2 s while the keys cannot be fetched, and are accepted afterwards', async () => {
     const behaviours: Record<string, NonNullable<KeyServer['behaviour']>> = {
       slow: () => undefined,
       closed: (request) => request.socket.destroy(),
@@ -365,7 +362,7 @@ describe('JSON Web Tokens', () => {
     expect((await from('2001:db8:1:3::3', 'x.y.z')).status).toBe(401);
   });
 
-  it('of a megabyte are refused without being read', async () => {
+  it('of one megabyte are rejected unread', async () => {
     const connection = await RawConnection.open(api.base);
     connection.send('POST /api/orpc/items/getAll HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ');
     connection.send('a'.repeat(1_000_000));

@@ -9,7 +9,7 @@ import { bearer } from './support/token-issuer.js';
 
 const LIMIT = 60;
 
-describe('while the creates of one seller wait', () => {
+describe('the create queue of several sellers', () => {
   let service: Service;
   let keys: Record<'large' | 'quiet', string>;
 
@@ -35,7 +35,7 @@ describe('while the creates of one seller wait', () => {
   }
   const stored = (): Promise<Item[]> => service.api.getAll({ pageSize: 100 });
 
-  it('those of another seller are stored before almost all of them', async () => {
+  it('stores the create of another seller before almost all waiting creates', async () => {
     await queueMany(50);
     expect((await queue('quiet')).status).toBe(202);
     const worker = await startWorker(service.env);
@@ -47,7 +47,7 @@ describe('while the creates of one seller wait', () => {
     expect(order.indexOf('key:quiet')).toBeLessThan(15);
   });
 
-  it('more of them than SELLER_BACKLOG_LIMIT are 429 on every instance, and those of others are not', async () => {
+  it("rejects creates beyond SELLER_BACKLOG_LIMIT with a 429 on every instance, but not other sellers' creates", async () => {
     const second = await startApi(service.env);
     try {
       expect(await queueMany(LIMIT)).toEqual(Array<number>(LIMIT).fill(202));
@@ -69,7 +69,7 @@ describe('while the creates of one seller wait', () => {
     }
   });
 
-  it('those that an API holds in memory leave room for those of another seller', async () => {
+  it('leaves room for the creates of another seller in the memory of an API', async () => {
     const creates = Array.from({ length: 20 }, () => createLarge('large'));
     expect((await Promise.race(creates)).status).toBe(429);
     const others = Array.from({ length: 3 }, () => createLarge('quiet'));
@@ -80,7 +80,7 @@ describe('while the creates of one seller wait', () => {
     await worker.stop();
   });
 
-  it('those that Redis loses are queued again, and do not delay those of another seller', async () => {
+  it('requeues creates that Redis loses, without delaying those of another seller', async () => {
     const creates = Array.from({ length: 50 }, () => service.api.call('create', validInput(), bearer(keys.large)));
     const { queue: jobs, redis, close } = openQueue(service.env);
     const expectQueued = (): Promise<void> =>
@@ -105,7 +105,7 @@ describe('while the creates of one seller wait', () => {
     expect(order.indexOf('key:quiet')).toBeLessThan(15);
   });
 
-  it('those that MongoDB rejects are tried again with their priority, and stored once', async () => {
+  it('retries creates that MongoDB rejects with their priority, and stores them once', async () => {
     await queueMany(20);
     const { models } = service.database;
     await service.database.connection.db?.command({ collMod: 'items', validator: { name: 'no such name' } });

@@ -28,7 +28,7 @@ describe('the log', () => {
   }
   const requestsIn = (process: ServiceProcess): unknown[] => process.log.filter(({ msg }) => msg === 'request');
 
-  it.each(['on', 'off'])('has a line for each request with LOG_ACCESS=on (fast lane %s)', async (FAST_LANE) => {
+  it.each(['on', 'off'])('contains a line for each request with LOG_ACCESS=on (fast lane %s)', async (FAST_LANE) => {
     const api = await startApi({ LOG_ACCESS: 'on', FAST_LANE });
     const client = await api.client();
     await client.call('getById', { id: 'f'.repeat(24) }, { 'X-Request-Id': 'shop-1', Authorization: SECRET });
@@ -46,7 +46,7 @@ describe('the log', () => {
     expect(JSON.stringify(api.log)).not.toContain(SECRET);
   });
 
-  it('has the requests of clients that disconnect', async () => {
+  it('contains requests whose client disconnected', async () => {
     const api = await startApi({ LOG_ACCESS: 'on' });
     const { base } = await api.client();
     const body = JSON.stringify(validInput());
@@ -58,14 +58,14 @@ describe('the log', () => {
     });
   });
 
-  it('has no line for each request by default', async () => {
+  it('contains no line for each request by default', async () => {
     const api = await startApi({});
     await (await api.client()).getAll();
     await api.end('SIGTERM');
     expect(requestsIn(api)).toEqual([]);
   });
 
-  it('does not have the texts of an item that the database refuses', async () => {
+  it('contains no item text if the database refuses an item', async () => {
     await database.connection.db?.command({ collMod: 'items', validator: { description: { $ne: SECRET } } });
     const worker = ServiceProcess.start('worker', env);
     const api = await startApi({});

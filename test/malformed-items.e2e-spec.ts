@@ -251,7 +251,7 @@ describe('documents written by other services', () => {
     expect(await count()).toBeGreaterThan(before);
   });
 
-  describe('are skipped if they are malformed', () => {
+  describe('getAll', () => {
     /** Fields that decide the position in lists, missing or of a type that the service does not write. */
     const displaced: Values[] = [
       { createdAt: MISSING },
@@ -317,7 +317,7 @@ describe('documents written by other services', () => {
       ['favourites', { userId: 'reader' }],
     ];
 
-    it.each(lists)('by a walk of %s, which returns each valid item once', async (_, list) => {
+    it.each(lists)('skips malformed items in a walk of %s and returns each valid one once', async (_, list) => {
       const good = await storeMixed();
       for (const pageSize of [1, 2, 5]) {
         const walked = (await walk(client, { ...list, pageSize })).map((item) => ItemSchema.parse(item));
@@ -325,7 +325,7 @@ describe('documents written by other services', () => {
       }
     });
 
-    it.each(lists)('by the pages of %s, which contain each valid item once', async (_, list) => {
+    it.each(lists)('skips malformed items in the pages of %s and returns each valid one once', async (_, list) => {
       const good = await storeMixed();
       const stored = good.length + 37 + displaced.length;
       const pages = Array.from({ length: Math.ceil(stored / 5) }, (__, n) => ({ ...list, page: n + 1, pageSize: 5 }));

@@ -55,7 +55,7 @@ describe('the metrics', () => {
     ['getById', '404', () => client.call('getById', { id: 'f'.repeat(24) })],
     ['create', '400', () => client.call('create', {})],
     ['other', '404', () => client.request('/no/such/path', {})],
-  ])('have the duration of requests: %s with %s', async (operation, status, request) => {
+  ])('include the duration of requests: %s with %s', async (operation, status, request) => {
     const labels = `{operation="${operation}",status="${status}"}`;
     const count = `item_listing_http_request_duration_seconds_count${labels}`;
     await expectOneMore(api, count, request);
@@ -78,7 +78,7 @@ describe('the metrics', () => {
     await expectOneMore(api, 'item_listing_create_waits_total{end="reply"}', () => create());
   });
 
-  it('have outcomes that have not occurred yet, so that Prometheus sees their first increase', async () => {
+  it('include outcomes that have not occurred yet, so that Prometheus sees their first increase', async () => {
     expect(await valueOf(api, 'item_listing_creates_total{outcome="refused",reason="slow"}')).toBe(0);
     expect(await valueOf(api, 'item_listing_creates_total{outcome="failed",reason=""}')).toBe(0);
     expect(await valueOf(api, 'item_listing_create_waits_total{end="look-up"}')).toBe(0);
@@ -120,7 +120,7 @@ describe('the metrics', () => {
     });
   });
 
-  it('have how long each store takes to respond', async () => {
+  it('include the response time of each store', async () => {
     for (const process of [api, worker])
       for (const store of ['mongodb', 'redis'])
         expect(await valueOf(process, `item_listing_store_response_seconds{store="${store}"}`)).toBeGreaterThan(0);
@@ -146,7 +146,7 @@ describe('the metrics', () => {
     expect(unknown).toEqual([]);
   });
 
-  it('do not have the data of items', async () => {
+  it('contain no item data', async () => {
     // The queue may still count as full.
     const id = await eventually(async () => {
       const { status, body } = await client.call<Item>('create', validInput({ name: 'Unmistakable bicycle' }));

@@ -174,7 +174,7 @@ describe('Next-After', () => {
     });
   });
 
-  describe('neither skips nor repeats an item that keeps its position', () => {
+  describe('in a changing list', () => {
     /** Stores old items with boosts, some of which expire, and newer items without. All of them are favourites. */
     const storeMany = async (): Promise<void> => {
       const boosted = { categoryId: CATEGORY, isBoosted: true, createdAt: OLD };
@@ -224,25 +224,28 @@ describe('Next-After', () => {
     };
 
     describe.each(changes)('while %s', (_, change) => {
-      it.each([...LISTS, ...FAVOURITES])('in a walk of %s', async (_, filter) => {
-        await storeMany();
-        const before = await all(filter);
-        expect(before).toHaveLength(59);
-        const walked: Item[] = [];
-        // The fifth item has a boost that expires.
-        for await (const page of pagesOf(service.api, { ...filter, pageSize: 5 })) {
-          walked.push(...page);
-          const last = page.at(-1);
-          if (last !== undefined && walked.length < 50) await change(last);
-        }
-        const after = await all(filter);
-        const kept = ids(before.filter((item) => after.some((other) => isSamePlace(item, other))));
-        expect(kept.length).toBeGreaterThan(40);
-        expect(ids(walked).filter((id) => kept.includes(id))).toEqual(kept);
-      });
+      it.each([...LISTS, ...FAVOURITES])(
+        'neither skips nor repeats an item that keeps its position in a walk of %s',
+        async (_, filter) => {
+          await storeMany();
+          const before = await all(filter);
+          expect(before).toHaveLength(59);
+          const walked: Item[] = [];
+          // The fifth item has a boost that expires.
+          for await (const page of pagesOf(service.api, { ...filter, pageSize: 5 })) {
+            walked.push(...page);
+            const last = page.at(-1);
+            if (last !== undefined && walked.length < 50) await change(last);
+          }
+          const after = await all(filter);
+          const kept = ids(before.filter((item) => after.some((other) => isSamePlace(item, other))));
+          expect(kept.length).toBeGreaterThan(40);
+          expect(ids(walked).filter((id) => kept.includes(id))).toEqual(kept);
+        },
+      );
     });
 
-    it('among a thousand, if the first ten lose their boosts once they have been read', async () => {
+    it('neither skips nor repeats any of a thousand items if ten items already read lose their boosts', async () => {
       const boosted = { isBoosted: true, boostScore: 5, boostExpiresAt: new Date(Date.now() + HOUR_MS) };
       await store(
         service.database,
@@ -260,7 +263,7 @@ describe('Next-After', () => {
       expect(new Set(ids(others)).size).toBe(1000);
     });
 
-    it('after the item of the cursor and its favourite have both been deleted', async () => {
+    it('continues after the item of the cursor and its favourite have both been deleted', async () => {
       await storeMany();
       const filter = { userId: USER, pageSize: 4 };
       const list = await all({ userId: USER });
@@ -272,11 +275,11 @@ describe('Next-After', () => {
     });
   });
 
-  describe('is refused', () => {
+  describe('in a request', () => {
     it.each([
       ['of a list', {}],
       ['of favourites', { userId: USER }],
-    ])('if any of its characters is replaced: %s', async (_, filter) => {
+    ])('is refused if any of its characters is replaced: %s', async (_, filter) => {
       await storeTies();
       const accepted: string[] = [];
       // Cursors of boosted items and of others differ in length, and so in the bits that the last letter encodes.
@@ -293,7 +296,7 @@ describe('Next-After', () => {
     it.each([
       ['of a list', {}],
       ['of favourites', { userId: USER }],
-    ])('if it is shorter or longer: %s', async (_, filter) => {
+    ])('is refused if it is shorter or longer: %s', async (_, filter) => {
       await storeTies();
       const cursor = await cursorOf({ ...filter, pageSize: 3 });
       expect(cursor).toMatch(CURSOR);
@@ -310,7 +313,7 @@ describe('Next-After', () => {
       expect(accepted).toEqual([]);
     });
 
-    it('if the cursor of a list is used for favourites, or the other way round', async () => {
+    it('is refused if the cursor of a list is used for favourites, or the other way round', async () => {
       await storeTies();
       const [ofList, ofFavourites] = [await cursorOf({ pageSize: 3 }), await cursorOf({ userId: USER, pageSize: 3 })];
       expect([ofList, ofFavourites]).toEqual([expect.stringMatching(CURSOR), expect.stringMatching(CURSOR)]);
@@ -318,7 +321,7 @@ describe('Next-After', () => {
       expect(await isCursorRefused({ after: ofFavourites })).toBe(true);
     });
 
-    it('together with a page', async () => {
+    it('is refused together with a page', async () => {
       await storeTies();
       const after = await cursorOf({ pageSize: 3 });
       expect(after).toMatch(CURSOR);

@@ -59,7 +59,7 @@ describe('passwords of the databases', () => {
       expect(await ownerOf('service/redis-url')).toEqual([1000, '400']);
     });
 
-    it('are all created anew after an interrupted run', async () => {
+    it('are all created again after an interrupted run', async () => {
       const files = await create();
       await rm(join(folder, 'service', 'mongodb-uri'));
       const again = await create();

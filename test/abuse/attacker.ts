@@ -5,7 +5,7 @@ const GIVE_UP_MS = 30_000;
 
 /** The size of an attack: all of it, or a part that fits into `npm test`. */
 export interface Scale {
-  /** The duration of an attack that does not end by itself. */
+  /** The duration of an attack that does not end on its own. */
   seconds: number;
   /** The fraction of the requests that are sent, up to 1. */
   share: number;

@@ -13,7 +13,7 @@ import { expectSurvived } from './survival.js';
 jest.setTimeout(300_000);
 
 /** What `npm run certify` does with databases that run elsewhere. */
-describe('no item is lost or duplicated with three MongoDB and', () => {
+describe('failovers with three members of MongoDB', () => {
   let mongodb: string;
   let database: Database;
   let connection: RedisConnection;
@@ -45,7 +45,7 @@ describe('no item is lost or duplicated with three MongoDB and', () => {
     await expectSurvived(stores, failover({ name: 'a failover of Redis', cause, primary }));
   };
 
-  it('Redis with Sentinels, despite a primary of MongoDB that steps down', async () => {
+  it('no item is lost or duplicated with Redis Sentinel when the primary of MongoDB steps down', async () => {
     const stores = await connect(await startSentinels());
     const admin = database.connection.getClient().db('admin');
     const cause = (): Promise<unknown> => admin.command({ replSetStepDown: 10, secondaryCatchUpPeriodSecs: 5 });
@@ -56,17 +56,17 @@ describe('no item is lost or duplicated with three MongoDB and', () => {
     expect(job).toMatch(/^in the memory of Redis \(its log flushed to disk: everysec; replicas .*: 1\)$/);
   });
 
-  it('Redis with Sentinels, despite a failover', async () => {
+  it('no item is lost or duplicated with Redis Sentinel when Redis fails over', async () => {
     const redis = await startSentinels();
     await expectSurvivedFailover(redis, redis.failOver);
   });
 
-  it('Redis with Sentinels, despite a killed primary', async () => {
+  it('no item is lost or duplicated with Redis Sentinel when the primary of Redis is killed', async () => {
     const redis = await startSentinels();
     await expectSurvivedFailover(redis, redis.killPrimary);
   });
 
-  it('a Redis Cluster, despite a failover of each primary', async () => {
+  it('no item is lost or duplicated with Redis Cluster when each primary fails over', async () => {
     const redis = await startReplicatedCluster();
     await expectSurvivedFailover(redis, redis.failOver);
     const { 202: job } = await describeStores(database, connection);

@@ -119,7 +119,7 @@ export const faults = {
     },
   },
   workerStopped: {
-    name: 'a worker stopped past its lock, which then goes on',
+    name: 'a worker stopped past its lock, which then resumes',
     inject: async ({ workers }) => {
       nth(workers, 0).signal('SIGSTOP');
       await delay(PAST_LOCK_MS);
@@ -211,7 +211,7 @@ export const faults = {
     allowedStatuses: SUCCESSES,
   },
   mongodbAway: {
-    name: `MongoDB away for ${String(MONGODB_AWAY_MS / 1000)} s with ${String(ACCEPTED_JOBS)} creates accepted`,
+    name: `MongoDB unavailable for ${String(MONGODB_AWAY_MS / 1000)} s with ${String(ACCEPTED_JOBS)} creates accepted`,
     inject: async ({ stores: { mongod } }, load) => {
       await mongod.kill();
       await Promise.all([acceptAll(load), delay(MONGODB_AWAY_MS)]);

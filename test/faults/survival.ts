@@ -86,7 +86,7 @@ async function expectSettled(deployment: Deployment, load: Load, fault: Fault): 
   await expectNoAnomalies(deployment, load);
   const lost = await acceptedAndLost(load, deployment);
   if (!fault.losesAccepted) expect(describeAttempts(load, lost)).toBe('[]');
-  // Repeats only every second create that was certainly refused: the others must not appear by themselves.
+  // Repeats only every second create that was certainly refused: the others must not appear on their own.
   const refused = open.filter(([, attempts]) => attempts.every(isRefused)).map(([key]) => key);
   const again = [
     ...refused.filter((_, index) => index % 2 === 0),

@@ -28,7 +28,7 @@ export class Schemas {
   #load;
   #yaml;
 
-  /** Installs the schemas into the user's cache, unless they are there already. */
+  /** Installs the schemas into the user's cache, unless they exist already. */
   static async install(launcher) {
     const folder = join(cacheFolder(), FOLDER);
     if (!existsSync(folder)) await launcher.steps.run('Install schemas (npm)', () => install(launcher, folder));

@@ -8,7 +8,7 @@ export interface Panel {
   targets: { expr: string; legendFormat: string }[];
 }
 
-/** Reads the panels of the dashboard. Its rates are those of the last `rateInterval`. */
+/** Reads the panels of the dashboard. Its rates cover the last `rateInterval`. */
 export function readPanels(root: string, rateInterval: string): Panel[] {
   const dashboard = readFileSync(join(root, 'deploy', 'grafana', 'dashboards', 'item-listing.json'), 'utf8');
   return (JSON.parse(dashboard.replaceAll('$__rate_interval', rateInterval)) as { panels: Panel[] }).panels;

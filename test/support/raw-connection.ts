@@ -52,7 +52,7 @@ export class RawConnection {
     return sent;
   }
 
-  /** Half-closes the connection: stops sending but goes on reading. */
+  /** Half-closes the connection: stops sending but keeps reading. */
   halfClose(): this {
     this.socket.end();
     return this;

@@ -11,7 +11,7 @@ export interface ReplicatedRedis {
   failOver: () => Promise<void>;
 }
 
-/** How long a primary must be away before a replica replaces it. */
+/** How long a primary must be unreachable before a replica replaces it. */
 const DOWN_AFTER_MS = '2000';
 const SLOTS = Array.from({ length: 16_384 }, (_, slot) => slot);
 

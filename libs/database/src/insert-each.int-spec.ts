@@ -55,7 +55,7 @@ describe('ItemRepository.insertMany', () => {
     ['a NUL in a key', () => record({ photos: [{ 'a\0b': 1 }] })],
     ['more than 16 MiB', () => ({ ...record(), description: TOO_LARGE })],
   ])('an item with %s', (_what, bad) => {
-    it.each([0, 4, 9])('fails alone at index %i of ten', async (place) => {
+    it.each([0, 4, 9])('does not affect the other nine items if it is at index %i', async (place) => {
       const records = good(10);
       records[place] = bad();
       const failures = await items.insertMany(records);
@@ -134,7 +134,7 @@ describe('ItemRepository.insertMany', () => {
     expect(await storedOf(records)).toEqual(records.map((_, index) => index !== 6));
   });
 
-  it.each([1, 3])('reports MongoDB as away if a batch of %i is stored but not acknowledged', async (count) => {
+  it.each([1, 3])('reports MongoDB as unavailable if a batch of %i is stored but not acknowledged', async (count) => {
     const records = good(count);
     const writeConcern = { w: 3, wtimeoutMS: 50 };
     const { collection } = database.models.items;
@@ -145,7 +145,7 @@ describe('ItemRepository.insertMany', () => {
     expect(isDatabaseUnavailable(error)).toBe(true);
   });
 
-  it('reports MongoDB as away even if some of an unacknowledged batch were rejected', async () => {
+  it('reports MongoDB as unavailable even if some of an unacknowledged batch were rejected', async () => {
     const [stored, fresh] = [record(), record()];
     await items.insertMany([stored]);
     const { collection } = database.models.items;
@@ -155,7 +155,7 @@ describe('ItemRepository.insertMany', () => {
     expect(isDatabaseUnavailable(error)).toBe(true);
   });
 
-  it('reports MongoDB as away if there is no connection', async () => {
+  it('reports MongoDB as unavailable if there is no connection', async () => {
     const closed = await openDatabase(freshEnvironment());
     await closed.close();
     const error: unknown = await new ItemRepository(closed).insertMany(good(3)).catch((thrown: unknown) => thrown);

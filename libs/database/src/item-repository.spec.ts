@@ -31,7 +31,7 @@ describe('ItemRepository', () => {
     ['favourites', () => items.findFavouritesPage('reader', {}, FIRST, soon())],
     ['deep pages', () => items.findPage({}, { skip: 500, limit: 20 }, soon())],
     ['searches for several words', () => items.findPage({ terms: ['a', 'b'] }, FIRST, soon())],
-  ])('reads at most two lists of %s at a time, and other lists and items beside them', async (_, readList) => {
+  ])('reads at most two lists of %s at a time, and other lists and items alongside them', async (_, readList) => {
     for (let times = 0; times < 10; times++) void readList();
     await ticks();
     const ofLists = started;

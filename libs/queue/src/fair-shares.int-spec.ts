@@ -90,7 +90,7 @@ describe('fair shares', () => {
     expect(await add(shares, 'large', 50)).toBeGreaterThanOrEqual(15);
   });
 
-  it('have room again if a place is given back', async () => {
+  it('have room again if a place is released', async () => {
     const shares = sharesOf({ jobs: 40, bytes: 500_000 });
     expect(await add(shares, 'large', 39)).toBe(39);
     await shares.place('large', 1);
@@ -118,7 +118,7 @@ describe('fair shares', () => {
     expect(await add(shares, 'quiet', 5)).toBe(5);
   });
 
-  it('begin anew once the queue is empty', async () => {
+  it('start again once the queue is empty', async () => {
     const shares = sharesOf({ jobs: 10, bytes: 500_000 });
     expect(await add(shares, 'large', 20)).toBe(10);
     expect(await take(20)).toHaveLength(10);
@@ -135,7 +135,7 @@ describe('fair shares', () => {
     expect(await redis.zcard(queue.toKey('sellers'))).toBeLessThanOrEqual((await queue.getPrioritizedCount()) + 2);
   });
 
-  it('do not turn back time for a job that returns to the queue', async () => {
+  it('do not move virtual time backwards for a job that returns to the queue', async () => {
     const shares = sharesOf({ jobs: 40, bytes: 500_000 });
     await queue.add('old', {}, { priority: 2000 });
     expect(await add(shares, 'large', 2)).toBe(2);
@@ -149,7 +149,7 @@ describe('fair shares', () => {
     expect(await add(shares, 'large', 60, 10_000)).toBe(50);
   });
 
-  it('are first in, first out after millions of jobs without an empty queue, and then begin anew', async () => {
+  it('are first in, first out after millions of jobs without an empty queue, and then start again', async () => {
     const shares = sharesOf();
     await queue.add('old', {}, { priority: 2_097_151 });
     expect(await add(shares, 'large', 600)).toBe(500);

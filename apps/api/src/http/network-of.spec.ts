@@ -1,6 +1,6 @@
 import { networkOf } from './network-of.js';
 
-describe('the network of an address', () => {
+describe('networkOf', () => {
   it.each([
     ['203.0.113.7', '203.0.113.7'],
     ['::ffff:203.0.113.7', '203.0.113.7'],
@@ -8,7 +8,7 @@ describe('the network of an address', () => {
     ['2001:db8:1:2::', '2001:db8:1:2'],
     ['::1', '0:0:0:0'],
     ['', ''],
-  ])('of %s is %s', (address, network) => {
+  ])('the network of %s is %s', (address, network) => {
     expect(networkOf(address)).toBe(network);
   });
 });

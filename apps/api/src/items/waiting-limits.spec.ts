@@ -23,7 +23,7 @@ describe('the limits of waiting creates', () => {
     expect(fill(limits, 'a', MIB)).toBe(1);
   });
 
-  it('are those of the process alone without fair shares', () => {
+  it('apply only to the whole process without fair shares', () => {
     const limits = new WaitingLimits(false);
     expect(fill(limits, 'a', MIB)).toBe(64);
     expect(limits.enter('b', MIB)).toBe('process');

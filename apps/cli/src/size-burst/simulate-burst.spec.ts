@@ -52,7 +52,7 @@ describe('workersFor', () => {
   });
 
   it('returns more workers than the formula, if the last batches are unevenly divided', () => {
-    // The formula says 5 workers, of which each has to store 6.4 batches.
+    // The formula says 5 workers. Each has to store 6.4 batches.
     expect(workersFor({ ...BURST, items: 32 * 128 }, 8.3)).toBe(6);
   });
 
