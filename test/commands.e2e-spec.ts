@@ -50,18 +50,18 @@ describe('commands', () => {
       expect(await schema.missingIndexes()).toEqual({ unique: [], performance: [] });
     });
 
-    it('removes the indexes of earlier versions and no others', async () => {
+    it('removes obsolete indexes and no others', async () => {
       const order = { isBoosted: -1, boostScore: -1, createdAt: -1, publicId: -1 } as const;
       const { collection } = database.models.items;
       const indexNames = async (): Promise<string[]> =>
         (await collection.listIndexes().toArray()).map(({ name }) => String(name));
       const others = ['someone_1', ...(await command('setup').then(indexNames))];
-      const former = [{ status: 1 }, { categoryId: 1, status: 1 }, { searchTerms: 1 }];
+      const obsolete = [{ status: 1 }, { categoryId: 1, status: 1 }, { searchTerms: 1 }];
       const search = { searchTerms: 1, isVisible: 1, status: 1 } as const;
-      for (const fields of [...former, search]) await collection.createIndex({ ...fields, ...order }, {}, {});
+      for (const fields of [...obsolete, search]) await collection.createIndex({ ...fields, ...order }, {}, {});
       await collection.createIndex({ slug: 1 }, { unique: true }, {});
       await collection.createIndex({ someone: 1 }, {}, {});
-      expect(await command('setup')).toContain('removed those of earlier versions');
+      expect(await command('setup')).toContain('removed obsolete ones');
       expect((await indexNames()).sort()).toEqual(others.sort());
     });
 

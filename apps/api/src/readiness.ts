@@ -2,7 +2,7 @@ import type { Database, MissingIndexes, SchemaRepository } from '@app/database';
 import { MAX_FAILED_JOBS, type BacklogState, type CreateQueue } from '@app/queue';
 import { CHECK_TIMEOUT_MS, OK, settledWithin, type Readiness, type ReadinessCheck } from '@app/runtime';
 
-const AWAY = 'away: reads are refused';
+const UNAVAILABLE = 'away: reads are refused';
 /** How long a complete list of indexes is remembered. While some are missing, each check lists them again. */
 const INDEXES_REMEMBERED_MS = 10_000;
 
@@ -49,10 +49,10 @@ export class ApiReadiness implements ReadinessCheck {
 
   private async mongodb(): Promise<string> {
     if (!this.database.hasResponded) return 'not seen yet';
-    if (!(await this.database.responds(CHECK_TIMEOUT_MS))) return AWAY;
+    if (!(await this.database.responds(CHECK_TIMEOUT_MS))) return UNAVAILABLE;
     if (performance.now() - this.indexesCompleteAt < INDEXES_REMEMBERED_MS) return OK;
     const missing = await this.schema.missingIndexes().catch(() => null);
-    return missing === null ? AWAY : this.indexes(missing);
+    return missing === null ? UNAVAILABLE : this.indexes(missing);
   }
 
   private indexes({ unique, performance: slow }: MissingIndexes): string {

@@ -29,8 +29,8 @@ runCommand(USAGE, async (print) => {
   await withDatabase(print, DATABASE_STARTS_WITHIN_MS, async (database) => {
     const schema = new SchemaRepository(database);
     await schema.createIndexes();
-    const former = await schema.dropFormerIndexes();
-    print(`indexes are there${former.length > 0 ? `, removed those of earlier versions: ${former.join(', ')}` : ''}`);
+    const obsolete = await schema.dropObsoleteIndexes();
+    print(`indexes exist${obsolete.length > 0 ? `; removed obsolete ones: ${obsolete.join(', ')}` : ''}`);
     await validateWrites(schema, print);
     const highest = await new CounterRepository(database).raiseToHighestStored();
     print(`publicId sequence is at ${String(highest)} or above`);

@@ -60,7 +60,7 @@ export const LIST_INDEXES = {
 } as const;
 
 /** Names of indexes that earlier versions created and that are no longer used. */
-export const FORMER_ITEM_INDEXES = [
+export const OBSOLETE_ITEM_INDEXES = [
   'slug_1',
   ...['status_1', 'categoryId_1_status_1', 'searchTerms_1', 'searchTerms_1_isVisible_1_status_1'].map(
     (start) => `${start}_isBoosted_-1_boostScore_-1_createdAt_-1_publicId_-1`,

@@ -1,7 +1,7 @@
 import type { mongo } from 'mongoose';
 import type { Database } from './database.js';
 import { ITEM_VALIDATOR } from './serialization/item-validator.js';
-import { FORMER_ITEM_INDEXES, LIST_INDEXES } from './models.js';
+import { OBSOLETE_ITEM_INDEXES, LIST_INDEXES } from './models.js';
 
 /** Names of indexes that `createIndexes` has not created yet. */
 export interface MissingIndexes {
@@ -39,12 +39,12 @@ export class SchemaRepository {
   }
 
   /** Drops the indexes of earlier versions, which only slow down writes once the others exist. Returns their names. */
-  async dropFormerIndexes(): Promise<string[]> {
+  async dropObsoleteIndexes(): Promise<string[]> {
     const { collection } = this.database.models.items;
     const present = await this.indexesOf(collection);
-    const former = FORMER_ITEM_INDEXES.filter((name) => present.has(name));
-    for (const name of former) await collection.dropIndex(name);
-    return former;
+    const obsolete = OBSOLETE_ITEM_INDEXES.filter((name) => present.has(name));
+    for (const name of obsolete) await collection.dropIndex(name);
+    return obsolete;
   }
 
   /**

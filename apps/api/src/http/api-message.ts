@@ -40,8 +40,8 @@ export class ApiRequest extends IncomingMessage {
   /** Whether the input came as `{"json": …}`. The response then has the same form. */
   enveloped = false;
   /** The handler that the fast lane has called before Express, and what it has passed to `next`. */
-  tried?: unknown;
-  triedError?: unknown;
+  calledHandler?: unknown;
+  passedError?: unknown;
 
   // Set by Express, or by the fast lane in its place.
   declare app?: Express;

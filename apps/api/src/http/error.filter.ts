@@ -8,7 +8,7 @@ import { ApiError } from './api-error.js';
 import { cutOff } from './early-error.js';
 
 /** A store that is unavailable is usually back within seconds. */
-const AWAY = new ApiError('SERVICE_UNAVAILABLE', { headers: { 'Retry-After': '1' } });
+const UNAVAILABLE = new ApiError('SERVICE_UNAVAILABLE', { headers: { 'Retry-After': '1' } });
 
 /**
  * Turns anything that handlers throw into an error response. Unexpected errors are logged and sent as a plain 500. Nest's
@@ -25,7 +25,7 @@ export class ErrorFilter implements ExceptionFilter {
     const response = host.switchToHttp().getResponse<ApiResponse>();
     // A read that was abandoned because its client has disconnected says nothing about MongoDB.
     const isAbandoned = error instanceof TimeoutError && response.req.socket.destroyed;
-    const { code, details } = isAbandoned ? AWAY : this.toApiError(error, response.req);
+    const { code, details } = isAbandoned ? UNAVAILABLE : this.toApiError(error, response.req);
     if (response.headersSent) cutOff(response);
     else sendError(response, code, details);
   }
@@ -42,7 +42,7 @@ export class ErrorFilter implements ExceptionFilter {
       const { requestId } = request;
       const ip = this.callerAddress(request);
       this.logger.warn({ requestId, ip, error: (error as Error).name, reason: reasonOf(error) }, 'MongoDB is away');
-      return AWAY;
+      return UNAVAILABLE;
     }
     this.logUnexpected(error, request);
     return new ApiError('INTERNAL_SERVER_ERROR');

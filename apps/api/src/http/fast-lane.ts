@@ -123,7 +123,7 @@ export class FastLane {
     const [handler] = handlers as RequestHandler[];
     if (isRoute && name !== 'all' && isFixed(path) && handlers.length === 1 && typeof handler === 'function') {
       this.addRoute(name.toUpperCase(), path, handler);
-      return call(path, this.beforeRoutes, unlessTried(handler));
+      return call(path, this.beforeRoutes, unlessCalled(handler));
     }
     const result = isRoute ? call(path, this.beforeRoutes, ...handlers) : call(...args);
     this.cover(typeof path === 'function' ? '/' : path, name === 'use');
@@ -158,10 +158,10 @@ function isFixed(path: unknown): path is string {
 }
 
 /** Returns a handler that passes a request on if the lane has called the handler for it before. */
-function unlessTried(handler: RequestHandler): RequestHandler {
+function unlessCalled(handler: RequestHandler): RequestHandler {
   return (request, response, next) => {
-    if (request.tried !== handler) return handler(request, response, next);
-    next(request.triedError);
+    if (request.calledHandler !== handler) return handler(request, response, next);
+    next(request.passedError);
     return undefined;
   };
 }

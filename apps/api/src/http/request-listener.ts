@@ -68,8 +68,8 @@ function handleOnFastLane(response: ApiResponse, options: RequestListenerOptions
   }
   // Called with an error, or without one by a handler of another API version.
   const next: NextFunction = (error) => {
-    request.tried = handler;
-    request.triedError = error;
+    request.calledHandler = handler;
+    request.passedError = error;
     passToExpress(response, options);
   };
   options.lane.prepare(request, response, path, next);
@@ -93,7 +93,7 @@ async function call(
 
 function passToExpress(response: ApiResponse, options: RequestListenerOptions): void {
   const { req: request } = response;
-  // Middleware may read the body by itself. Without any, `readBody` sends it, unless it refuses the request.
+  // Middleware may read the body itself. Without any, `readBody` sends it, unless it refuses the request.
   if (options.lane.isCovered(pathOf(request))) sendContinue(response);
   options.lane.handle(request, response, (error) => {
     if (error === undefined || error === null) sendNoRoute(response, options);

@@ -143,7 +143,7 @@ export class CreateItemProducer {
   /** Finds an earlier create with the same key. Asks MongoDB last: a job that has left the queue has its item there. */
   private async findByKey(id: string, { isSame, respondAsync }: ProducerOptions, withinMs: number): Promise<Earlier> {
     const finding = this.queue.find(id).then((existing) => existing ?? NOTHING);
-    // A command that Redis does not respond to fails soon afterwards by itself, and its connection is closed.
+    // A command that Redis does not respond to fails on its own soon afterwards, and its connection is closed.
     const existing = await settledWithin(2 * withinMs, finding);
     let job: Earlier = NOTHING;
     if (existing !== undefined && 'data' in existing)
@@ -169,7 +169,7 @@ export class CreateItemProducer {
     const { deadline, queueBy, respondAsync, isKeyed, isSame, disconnected } = options;
     const outcome = await settledBy(deadline, pending.outcome, disconnected);
     const isOver = performance.now() >= deadline - TIMER_PRECISION_MS;
-    this.metrics.countWait(pending.settledBy ?? (isOver ? 'deadline' : 'abandoned'));
+    this.metrics.countWait(pending.outcomeSource ?? (isOver ? 'deadline' : 'abandoned'));
     if (outcome?.kind === 'created')
       return ifSame(isSame(outcome.requestHash), { kind: 'created', item: outcome.item, isReplay: false });
     if (outcome === undefined && respondAsync) await settledBy(queueBy, pending.queued, disconnected);

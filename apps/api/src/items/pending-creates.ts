@@ -23,7 +23,7 @@ export class PendingCreate {
   isQueued = false;
   isSettled = false;
   /** What the outcome was learned from. */
-  settledBy: 'reply' | 'look-up' | undefined;
+  outcomeSource: 'reply' | 'look-up' | undefined;
   /** How many clients wait for it. */
   waiting = 0;
   private resolve: (outcome: CreateOutcome | undefined) => void = () => undefined;
@@ -113,9 +113,9 @@ export class PendingCreates {
     else this.pending.delete(create.job.id);
   }
 
-  settle(id: string, outcome: CreateOutcome, by: PendingCreate['settledBy']): void {
+  settle(id: string, outcome: CreateOutcome, by: PendingCreate['outcomeSource']): void {
     for (const create of this.pending.get(id) ?? []) {
-      create.settledBy ??= by;
+      create.outcomeSource ??= by;
       create.settle(outcome);
     }
   }

@@ -6,7 +6,7 @@ const QUOTA = { count: 100, seconds: 60 };
 
 /** Counts as Redis does, in memory. */
 class MemoryCounter implements Counter {
-  isAway = false;
+  isUnavailable = false;
   asked = 0;
   until = performance.now() + 60_000;
   readonly totals = new Map<string, number>();
@@ -14,7 +14,7 @@ class MemoryCounter implements Counter {
   async add(caller: string, units: number): Promise<Count | undefined> {
     this.asked++;
     await Promise.resolve();
-    if (this.isAway) return undefined;
+    if (this.isUnavailable) return undefined;
     const total = (this.totals.get(caller) ?? 0) + units;
     this.totals.set(caller, total);
     return { total, until: this.until };
@@ -94,15 +94,15 @@ describe('a quota', () => {
     expect(await takeAll([limiter], 5, 5)).toBe(2);
   });
 
-  it('is that of the instance while the counter is away, and not granted to requests that must be counted', async () => {
+  it('is that of the instance while the counter is unavailable, and not granted to requests that must be counted', async () => {
     await takeAll([limiter], 100);
     expect((await limiter.take('alice', 1, false)).isGranted).toBe(false);
-    counter.isAway = true;
+    counter.isUnavailable = true;
     expect(await takeAll([new QuotaLimiter(QUOTA, counter)], 200)).toBe(100);
     await expect(limiter.take('bob', 1, true)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     expect((await limiter.take('bob', 1, false)).isGranted).toBe(true);
     await expect(limiter.take('bob', 1, true)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-    counter.isAway = false;
+    counter.isUnavailable = false;
     expect(await limiter.take('bob', 1, true)).toMatchObject({ isGranted: true, left: 99 });
   });
 

@@ -79,9 +79,9 @@ export class QuotaLimiter {
     return { isGranted, left: allowance.units + allowance.left, until: allowance.until };
   }
 
-  /** Local units are current only as long as the counter is away. */
+  /** Local units are current only as long as the counter is unavailable. */
   private isCurrent(allowance: Allowance): boolean {
-    return !isOver(allowance) && (!allowance.isLocal || this.counter.isAway);
+    return !isOver(allowance) && (!allowance.isLocal || this.counter.isUnavailable);
   }
 
   private allowanceOf(caller: string): Allowance {

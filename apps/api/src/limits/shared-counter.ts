@@ -13,7 +13,7 @@ export interface Count {
 /** Counts the units of each caller in windows that begin with the first unit. */
 export interface Counter {
   /** Whether the count has been unavailable just now. */
-  readonly isAway: boolean;
+  readonly isUnavailable: boolean;
   /** Adds units, and returns the count. Returns undefined if it is unavailable. */
   add(caller: string, units: number): Promise<Count | undefined>;
 }
@@ -26,11 +26,11 @@ export interface SharedCounterOptions {
 }
 
 /** After a failure, Redis is left alone for this time, so that a Redis that does not reply delays few requests. */
-const AWAY_MS = 1000;
+const UNAVAILABLE_MS = 1000;
 
 /** Counts in Redis, for all instances. A caller has one key, which expires with its window. */
 export class SharedCounter implements Counter {
-  private awayUntil = 0;
+  private unavailableUntil = 0;
 
   private constructor(
     private readonly limiter: RateLimiterRedis,
@@ -45,12 +45,12 @@ export class SharedCounter implements Counter {
     return new SharedCounter(new RateLimiterRedis(options), report);
   }
 
-  get isAway(): boolean {
-    return performance.now() < this.awayUntil;
+  get isUnavailable(): boolean {
+    return performance.now() < this.unavailableUntil;
   }
 
   async add(caller: string, units: number): Promise<Count | undefined> {
-    if (this.isAway) return undefined;
+    if (this.isUnavailable) return undefined;
     // Taken before Redis replies, so that a window never ends later here than in Redis.
     const askedAt = performance.now();
     try {
@@ -61,7 +61,7 @@ export class SharedCounter implements Counter {
       );
       return { total: consumedPoints, until: askedAt + msBeforeNext };
     } catch {
-      this.awayUntil = performance.now() + AWAY_MS;
+      this.unavailableUntil = performance.now() + UNAVAILABLE_MS;
       return undefined;
     }
   }

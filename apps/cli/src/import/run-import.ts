@@ -8,7 +8,7 @@ import type { RejectedLine, SourceLine } from './source-line.js';
 const BATCH_LINES = 500;
 const BATCH_CHARACTERS = 2_000_000;
 
-const AWAY_FOR_MS = 120_000;
+const UNAVAILABLE_FOR_MS = 120_000;
 const RETRY_MS = 500;
 
 export interface ImportOptions {
@@ -23,7 +23,7 @@ export interface ImportOptions {
 /**
  * Loads all lines, in batches. After `stop` is aborted, finishes the batches that have started.
  *
- * @throws CommandError if MongoDB stays unavailable. What has been stored by then stays stored.
+ * @throws CommandError if MongoDB remains unavailable. What has been stored by then remains stored.
  */
 export async function runImport(
   lines: AsyncIterable<SourceLine | RejectedLine>,
@@ -108,7 +108,7 @@ class TaskPool {
 
 /** Retries while MongoDB is unavailable. Ids are the same each time, so that nothing is stored twice. */
 async function retryWhileAway<T>(attempt: () => Promise<T>): Promise<T> {
-  const end = performance.now() + AWAY_FOR_MS;
+  const end = performance.now() + UNAVAILABLE_FOR_MS;
   for (;;) {
     try {
       return await attempt();
