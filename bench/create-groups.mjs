@@ -178,7 +178,7 @@ function deadlines({ largeBursts }, keyed) {
   const load = { subject: 'service', steadyReads: { rate: 200 } };
   const lateness = ({ creates: { ms } }) => Math.max(0, ms.max - waitS * 1000);
   const figure = { ...milliseconds('', lateness), must: 300, aim: 100, isWorst: true };
-  const title = `1,000 creates at once beside 200 reads/s, each with ${waitS} s`;
+  const title = `1,000 creates at once alongside 200 reads/s, each with ${waitS} s`;
   const latest = 'latest response after its deadline';
   return {
     variants: {

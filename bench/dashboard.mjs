@@ -74,7 +74,7 @@ async function plot(prometheus, time) {
   return plots;
 }
 
-/** The only worker, which is away for {@link AWAY_S} while it is restarted. */
+/** The only worker, which is down for {@link AWAY_S} while it is restarted. */
 class RestartedWorker {
   #start;
   #child;

@@ -64,7 +64,7 @@ export class Prometheus {
   }
 }
 
-/** Ends a line where a process was away. */
+/** Ends a line where a process was down. */
 function withGaps(values) {
   const isAfterGap = (index) => index > 0 && values[index][0] - values[index - 1][0] > STEP_S;
   return values.flatMap(([at, value], index) => [...(isAfterGap(index) ? [[at - STEP_S, 'NaN']] : []), [at, value]]);

@@ -79,7 +79,7 @@ export async function besideSearchesRows(bench, subjects, words) {
   const { warmUpMs, ms } = bench.size;
   const inputs = searches(words['disjoint, less rare']);
   const reads = { operation: 'getAll', inputs, connections: CONNECTIONS, warmUpMs, ms };
-  const title = `p99 of getById beside ${CONNECTIONS} searches, disjoint, less rare, against idle, ${subjects.large.title}`;
+  const title = `p99 of getById alongside ${CONNECTIONS} searches, disjoint, less rare, against idle, ${subjects.large.title}`;
   const p99 = { ...figures.P99_OF_STEADY_READS, title };
   const { rows } = await figures.measureGroup(bench, subjects, 'getById beside searches', {
     variants: {

@@ -19,7 +19,7 @@ const P99 = milliseconds('p99 of a create of a quiet seller', ({ steadyCreates }
 const LAST = milliseconds('last response', ({ creates }) => creates.lastMs);
 
 /**
- * Measures what authentication costs, and what sellers with many waiting creates cost another one.
+ * Measures what authentication costs, and how sellers with many waiting creates slow down another seller.
  * @param {import('./benchmark.mjs').Bench} bench
  * @returns {Promise<import('./report.mjs').Findings>}
  */
@@ -57,7 +57,7 @@ export async function measure(bench) {
       figures: [
         {
           ...P99,
-          title: `${P99.title} while ${WAITING} of another one wait, against idle`,
+          title: `${P99.title} while ${WAITING.toLocaleString('en')} creates of another seller wait, against idle`,
           variant: 'one',
           against: 'idle',
           must: 4,
@@ -65,7 +65,7 @@ export async function measure(bench) {
         },
         {
           ...P99,
-          title: `${P99.title} while ${WAITING} of ten others wait, against idle`,
+          title: `${P99.title} while ${WAITING.toLocaleString('en')} creates of ten other sellers wait, against idle`,
           variant: 'ten',
           against: 'idle',
           must: 5,
@@ -73,7 +73,7 @@ export async function measure(bench) {
         },
         {
           ...P99,
-          title: `${P99.title} while ${WAITING} of another one wait, against first in, first out`,
+          title: `${P99.title} while ${WAITING.toLocaleString('en')} creates of another seller wait, against first in, first out`,
           variant: 'one',
           against: 'unfair',
         },
@@ -87,7 +87,7 @@ export async function measure(bench) {
       figures: [
         {
           ...LAST,
-          title: `${LAST.title} to ${WAITING} creates at once beside a quiet seller, against alone`,
+          title: `${LAST.title} to ${WAITING.toLocaleString('en')} creates at once alongside a quiet seller, against alone`,
           variant: 'beside',
           against: 'alone',
           must: 1.25,

@@ -46,7 +46,7 @@ function tryLock() {
 async function install() {
   console.error('Install dependencies (npm ci)');
   const npm = spawn('npm', ARGUMENTS, { cwd: ROOT, stdio: ['ignore', process.stderr, process.stderr] });
-  writeFileSync(LOCK, String(npm.pid)); // npm goes on if this process is killed.
+  writeFileSync(LOCK, String(npm.pid)); // npm keeps running if this process is killed.
   const stop = () => {
     // npm defers SIGTERM until it is done. The next run repeats an installation that is cut short.
     npm.kill('SIGKILL');

@@ -85,8 +85,8 @@ export async function createApp(config: ApiConfig, logger: Logger, timeouts?: Cl
 }
 
 /**
- * Rejects callers before the bodies of their requests are read. Other handlers than those of the operations are
- * protected by the guard alone.
+ * Rejects callers before the bodies of their requests are read. Only the guard protects handlers other than those of
+ * the operations.
  */
 function checkBeforeBody(
   adapter: ApiAdapter,

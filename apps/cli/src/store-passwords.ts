@@ -15,7 +15,7 @@ const WORLD_READABLE = 0o444;
 
 /**
  * Writes random passwords for the databases of docker-compose.yml to files, as settings of those who use them. The
- * second folder gives full access to MongoDB. Does nothing if the files are there. Must run as root, because each file
+ * second folder gives full access to MongoDB. Does nothing if the files exist. Must run as root, because each file
  * belongs to its reader.
  */
 runCommand(USAGE, (print) => {

@@ -2,7 +2,7 @@ import { mongo } from 'mongoose';
 
 const LIMITS = { serverSelectionTimeoutMS: 2000, socketTimeoutMS: 30_000 };
 
-/** Runs an administrative command. Ignores errors with one of these codes, which say that its effect is there. */
+/** Runs an administrative command. Ignores errors with one of these codes, which mean that it was applied already. */
 export type RunAdminCommand = (command: mongo.Document, done: readonly number[]) => Promise<void>;
 
 /**

@@ -1,7 +1,7 @@
 import type { Database } from './database.js';
 
 const PUBLIC_ID = 'item.publicId';
-/** Needs no majority: numbers that are issued twice because a primary was lost turn out to be taken. */
+/** No majority write concern: if a failover repeats numbers, the unique index rejects them. */
 const TAKE = { upsert: true, returnDocument: 'after', writeConcern: { w: 1 } } as const;
 
 /** The sequence of `publicId`s. Gaps are allowed. The unique index catches duplicates. */

@@ -11,7 +11,7 @@ const UNAVAILABLE_CODES = new Set([
   13388, 13435, 13436, 50915,
 ]);
 
-/** Errors of Node's sockets, which the driver passes on as they are if a server closes a connection at that moment. */
+/** Errors of Node's sockets, which the driver does not wrap if a server closes a connection at that moment. */
 const SOCKET_CODES = new Set(['EPIPE', 'ECONNRESET']);
 
 const MAX_TIME_EXPIRED = 50;
@@ -40,7 +40,7 @@ export function isReplicaSetMissing(error: unknown): boolean {
   if (!(error instanceof mongoose.Error.MongooseServerSelectionError)) return false;
   const { reason } = error as { reason?: mongo.TopologyDescription };
   const servers = [...(reason?.servers.values() ?? [])];
-  // A single member may have been replaced. The set is there as long as another member may have it.
+  // A single member may have been replaced. The set still exists if another member may hold its configuration.
   return servers.length > 0 && servers.every(({ type }) => type === mongo.ServerType.RSGhost);
 }
 

@@ -74,8 +74,9 @@ export class Database {
   }
 
   /**
-   * Keeps trying to connect until MongoDB responds and the user has a role, or the database is closed. Calls `report` with a
-   * line every few seconds. Each attempt uses a new client, because one whose first connect failed stays unusable.
+   * Keeps trying to connect until MongoDB responds and the user has a role, or the database is closed. Calls `report`
+   * with a line every few seconds. Each attempt uses a new client, because a client whose first connection failed
+   * cannot be reused.
    */
   async connect(report: (line: string) => void): Promise<void> {
     const reportRarely = throttle(report);

@@ -15,7 +15,7 @@ export interface ItemQuery {
 
 /** Makes MongoDB return everything in one batch, unless that is more than 16 MB. */
 const ONE_BATCH = { batchSize: 2 ** 31 - 1 };
-/** Keeps the documents of a batch as they are. */
+/** Keeps the documents of a batch as BSON. */
 const RAW_BATCH = { fieldsAsRaw: { firstBatch: true } };
 
 /**

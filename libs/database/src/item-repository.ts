@@ -104,7 +104,7 @@ export class ItemRepository {
     return this.byId.load(id, deadline);
   }
 
-  /** Returns those of the ids that belong to items. */
+  /** Returns the ids that belong to items. */
   async findStoredIds(ids: readonly string[]): Promise<Set<string>> {
     const found = await this.database.models.items.find({ _id: { $in: ids.map(mongoId) } }, { _id: 1 }).lean();
     return new Set(found.map(({ _id }) => _id.toHexString()));
@@ -120,7 +120,7 @@ export class ItemRepository {
   }
 
   /**
-   * Returns those of the items that a majority of the replica set has stored.
+   * Returns the items that a majority of the replica set has stored.
    *
    * @throws TimeoutError at the deadline
    */

@@ -43,7 +43,7 @@ export class ReferenceRepository {
     return categoryIdOf(found) ?? null;
   }
 
-  /** Returns the numbers of those of the categories that exist, by slug. */
+  /** Returns the numbers of existing categories, by slug. */
   async findCategoryIds(slugs: readonly string[]): Promise<Map<string, number>> {
     if (slugs.length === 0) return new Map();
     const found = await this.database.models.categories.find({ slug: { $in: slugs } }, { slug: 1 }).lean();

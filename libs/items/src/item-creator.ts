@@ -92,7 +92,7 @@ export class ItemCreator {
   }
 
   /**
-   * Returns those of the items that are stored, by id. Reads with read concern "majority", because the first insert of
+   * Returns the stored items, by id. Reads with read concern "majority", because the first insert of
    * an id may not have reached any other member of the replica set yet.
    */
   async findCreated(ids: readonly string[]): Promise<CreatedItems> {

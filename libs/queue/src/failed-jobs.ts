@@ -33,7 +33,7 @@ export class FailedJobs {
       connection: redis,
       prefix: keyPrefix(queuePrefix),
       skipVersionCheck: true,
-      // The settings of the queue are those of the API.
+      // The API owns the settings of the queue.
       skipMetasUpdate: true,
     });
     // Calls report their own errors. Without a listener, the process would crash.

@@ -10,7 +10,7 @@ export interface Place {
   ahead: number;
 }
 
-/** A job that wants a place. */
+/** A job to be placed. */
 interface Request {
   seller: string;
   /** Its part of the seller's limits, at least one job. */
@@ -62,7 +62,7 @@ export class FairShares {
     });
   }
 
-  /** Gives back the place of a job that is not added after all. If Redis does not reply, time passes over the place. */
+  /** Releases the place of a job that was not added. Without a reply from Redis, virtual time skips it. */
   async release(sellerId: string, bytes: number): Promise<void> {
     const change = -this.costOf(bytes);
     await this.redis.zadd(this.toKey('sellers'), 'XX', 'INCR', change, callerDigest(sellerId)).catch(() => undefined);
@@ -91,10 +91,10 @@ export class FairShares {
 }
 
 /**
- * `sellers` holds the end of the last job of each seller, in jobs, and under an empty name the latest virtual time: a job
- * that returns to the queue with an earlier start does not turn it back. If the lowest priority is reached, because the
- * queue has not been empty for millions of jobs, later jobs share it, first in, first out. Time then stands still, so
- * that sellers soon reach their limits, the queue becomes empty, and time begins anew.
+ * `sellers` holds the end of the last job of each seller, in jobs, and under an empty name the latest virtual time: a
+ * job that returns to the queue with an earlier start does not move it backwards. If the lowest priority is reached,
+ * because the queue has not been empty for millions of jobs, later jobs share it, first in, first out. Virtual time
+ * then stops advancing, so that sellers soon reach their limits and the queue becomes empty. Then it restarts at zero.
  */
 const PLACE_JOBS = `
 local prioritized, sellers = KEYS[1], KEYS[2]

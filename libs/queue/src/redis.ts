@@ -128,7 +128,7 @@ export async function reportRefusal<Reply>(replying: Promise<Reply>, report: Rep
   try {
     return await replying;
   } catch (error) {
-    // Other errors are those of the connection, which reports them itself.
+    // The connection reports other errors itself.
     if (error instanceof Error && error instanceof ReplyError) report(`Redis refuses a command: ${error.message}`);
     throw error;
   }

@@ -17,7 +17,7 @@ export interface ReadinessCheck {
 /** The line of a part that works. */
 export const OK = 'ok';
 
-/** A part that takes longer to respond counts as away. Kubernetes probes time out after 1 s by default. */
+/** A part that takes longer to respond counts as unavailable. Kubernetes probes time out after 1 s by default. */
 export const CHECK_TIMEOUT_MS = 700;
 
 /** How long the result of a check is shared, so that frequent requests put no load on the databases. */

@@ -108,7 +108,7 @@ function stopOnSignal(started: Promise<Running>): void {
       logger = running.logger;
       exit(await stopNow(running, signal));
     };
-    // A failed start exits by itself.
+    // A failed start exits on its own.
     started.then(stop).catch(() => undefined);
   };
   process.on('SIGTERM', onSignal);

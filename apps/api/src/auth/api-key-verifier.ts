@@ -3,7 +3,7 @@ import { TtlCache } from '@app/runtime';
 import { InvalidCredential } from './auth-errors.js';
 import { principalId, type Principal } from './principal.js';
 
-/** A revoked key is rejected within this time and that of one look-up. */
+/** A revoked key is rejected within this time plus one lookup. */
 const CACHE = { forMs: 500, count: 10_000 };
 const LOOK_UP_WITHIN_MS = 1000;
 const NO_SUCH_KEY = new InvalidCredential('The API key does not exist');

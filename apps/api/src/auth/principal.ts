@@ -19,7 +19,7 @@ export function principalId(kind: 'jwt' | 'key', name: unknown): string | undefi
 
 /**
  * Returns whether a caller is the user with this id: the one in its token, or its own id with the kind. A name that
- * contains a kind is not compared by itself, because it could be that of another kind of caller.
+ * contains a kind matches only the whole id, because it could belong to another kind of caller.
  */
 export function isUser({ id }: Principal, userId: string): boolean {
   return userId === id || (!IS_QUALIFIED.test(userId) && id === `jwt:${userId}`);

@@ -20,7 +20,7 @@ export const NO_SUCH_PATH = new ApiError('NOT_FOUND', { message: 'No such path' 
 
 /** For all clients together. A prompt client holds its share for milliseconds. */
 const HELD_BYTES = 48 * 1024 * 1024;
-/** A client that reads nothing of its response for this long is cut off. */
+/** A client that does not read its response for this long is cut off. */
 const UNREAD_MS = 30_000;
 
 /**

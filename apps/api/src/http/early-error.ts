@@ -22,7 +22,7 @@ export function sendEarlyError(response: ApiResponse, { code, details }: ApiErro
 
 /** Closes the connection of a response that has been sent in part, so that its client does not take it for complete. */
 export function cutOff(response: ApiResponse): void {
-  // A response to a request that is still being discarded ends by itself.
+  // A response to a request that is still being discarded ends on its own.
   if (!response.writableEnded && response.req.complete) response.destroy();
 }
 

@@ -1,7 +1,7 @@
-/** Limits the keys in Redis: those of one limit and instance are at most twice as many. */
+/** Limits the keys in Redis. An instance has at most twice as many per limit. */
 export const MAX_NEW_WINDOWS = 10_000;
 
-/** Limits how many windows of callers begin within the time of one window. */
+/** Limits how many callers may open a window during one window length. */
 export class NewWindows {
   private count = 0;
   private until = 0;

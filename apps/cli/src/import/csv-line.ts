@@ -16,7 +16,7 @@ const DOUBLED_QUOTE = /""/g;
  * a reason if the line is not valid CSV.
  *
  * A quote inside an unquoted cell is text, as in `32" TV`. It is rejected if it may have been meant to open or close a
- * cell: after leading spaces, and in a line whose last cell stays open.
+ * cell: after leading spaces, and in a line whose last cell is not closed.
  */
 export function readCsvLine(line: string, isOpen: boolean): CsvLine | string {
   const cells: string[] = [];

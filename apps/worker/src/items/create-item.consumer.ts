@@ -12,7 +12,7 @@ const WATCH_EVERY_MS = 2000;
  * are counted, and not time, because a process that was suspended is not stuck.
  */
 const STUCK_AFTER_CHECKS = 3;
-/** After this many checks only a new process helps. */
+/** After this many checks, the process must be restarted. */
 const DEAD_AFTER_CHECKS = 15;
 
 /** Takes create jobs from the queue while both stores work. Returns them to the queue while MongoDB is unavailable. */
@@ -64,7 +64,7 @@ export class CreateItemConsumer {
   private toOutcome(error: Error | undefined): JobOutcome {
     if (error instanceof UnknownVersionError) return { kind: 'delay', ms: UNKNOWN_VERSION_DELAY_MS };
     if (isDatabaseUnavailable(error)) {
-      // Nothing is wrong with the job.
+      // The job is not at fault.
       this.worker.pauseUntil('MongoDB is away', () => this.database.responds(PING_WITHIN_MS));
       return { kind: 'wait' };
     }

@@ -35,7 +35,7 @@ const MANY_TO_SKIP = 500;
 const MAX_COUNTED = 10_000;
 /** Cached counts may be out of date: they decide only which index a list is read from, never what it contains. */
 const CACHE_OPTIONS = { forMs: 60_000, count: 10_000 };
-/** From this many items on, pages by number start at a cached position: MongoDB reads the key of each skipped item. */
+/** Beyond this offset, numbered pages start at a cached position: MongoDB reads the key of each skipped item. */
 const SEEK_FROM = 5000;
 /** The positions after each multiple of this many items are cached. */
 const STEP = 1000;
