@@ -59,6 +59,7 @@ const ELSEWHERE = new Map([
     'docker compose stop api worker',
     `docker compose exec -T mongo sh -c 'mongorestore --uri "$(cat /run/mongodb-admin/mongodb-admin-uri)" --archive --gzip --drop' < items.archive`,
     'docker compose run --rm setup',
+    'docker compose run --rm --no-deps setup node dist/apps/cli/src/keys.js revoke ID',
     'docker compose up -d',
   ].map((command) => [command, 'restore: backup.e2e-spec.ts'] as const),
   ['docker compose build', 'upgrade: npm run test:compose'],
