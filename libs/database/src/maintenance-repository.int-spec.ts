@@ -142,6 +142,22 @@ describe('MaintenanceRepository', () => {
     expect(await find()).toEqual([]);
   });
 
+  it('updates the other items of a batch if another service has made a new one invalid', async () => {
+    const [broken, ...others] = await store(
+      database,
+      record({ searchVersion: 0 }),
+      record({ searchVersion: 0 }),
+      record(),
+    );
+    await new SchemaRepository(database).validateItems(true);
+    const price = '12.50' as unknown as number;
+    await database.models.items.collection.updateOne({ _id: broken._id }, { $set: { price } });
+    const fields = { searchTerms: ['lamp'], searchVersion: 2 };
+    const updates = [broken, ...others].map((item) => ({ item, fields }));
+    expect(await maintenance.updateSearchFields(updates)).toBe(2);
+    expect(await database.models.items.countDocuments({ searchTerms: 'lamp' })).toBe(2);
+  });
+
   it('finds stale items from the index, those without search terms first, up to a limit', async () => {
     const at = (hour: number): Partial<ItemRecord> => ({ createdAt: new Date(NOW.getTime() - hour * 3_600_000) });
     const [older, newer, , unset] = await store(

@@ -82,9 +82,13 @@ export class MaintenanceRepository {
     const failed = await collection.bulkWrite(operations, { ordered: false }).then(() => [], failedOperations);
     if (failed.length > 0) {
       // MongoDB cannot index them, for example because another field of the index is an array. They would always fail.
-      const ids = failed.flatMap((index) => updates[index]?.item._id ?? []);
-      const searchVersion = updates[0]?.fields.searchVersion;
-      await collection.updateMany({ _id: { $in: ids } }, { $set: { searchVersion } });
+      const marks = failed
+        .flatMap((index) => updates[index] ?? [])
+        .map(({ item, fields: { searchVersion } }) => ({
+          updateOne: { filter: { _id: item._id }, update: { $set: { searchVersion } } },
+        }));
+      // The validator refuses even this for a new item that another service has made invalid. The next run tries again.
+      await collection.bulkWrite(marks, { ordered: false }).catch(failedOperations);
     }
     const sources = new Map(updates.map(({ item }) => [item._id.toHexString(), item]));
     const stored = await collection.find<StaleItem>({ _id }, { projection: SEARCH_FIELDS }).toArray();
