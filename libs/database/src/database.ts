@@ -10,7 +10,7 @@ import {
   withTimeout,
 } from '@app/runtime';
 import mongoose, { mongo, type Connection, type ConnectOptions } from 'mongoose';
-import { isNotAllowed, isReplicaSetMissing, reasonOf } from './database-errors.js';
+import { isDatabaseUnavailable, isNotAllowed, isReplicaSetMissing, reasonOf } from './database-errors.js';
 import { findItems, type ItemQuery } from './find-items.js';
 import { createModels, type Models } from './models.js';
 import { limitsUntil, type QueryLimits } from './query-limits.js';
@@ -153,8 +153,9 @@ export class Database {
       const servers = await this.readAll(deadline, (limits) => collection.aggregate<ServerWrites>(stages, limits));
       return servers.map(({ host, latencyStats }) => `${host} ${String(latencyStats.writes.ops)}`).join();
     } catch (error) {
-      if (isNotAllowed(error)) return undefined;
-      throw error;
+      // Some hosts of MongoDB refuse this stage.
+      if (isDatabaseUnavailable(error)) throw error;
+      return undefined;
     }
   }
 

@@ -15,7 +15,7 @@ import {
   type ListPosition,
 } from './list-query.js';
 import { LIST_ORDER } from '../models.js';
-import { toNumber } from '../serialization/plain-item.js';
+import { ISO_TIME, toNumber } from '../serialization/plain-item.js';
 import { ITEMS } from '../serialization/projection.js';
 
 /** Which part of a list is requested: after a number of items, or after a position. */
@@ -42,7 +42,7 @@ const STEP = 1000;
 
 /** How many positions are read at a time, to find the next item that has one. */
 const POSITIONS_AT_ONCE = 1000;
-/** The longest text that is taken as a time. A cursor contains it. */
+/** The longest text that is taken as a time. A cursor contains it, and has a limited length. */
 const MAX_TIME_LENGTH = 40;
 
 /** In place of a position: the list ends before it. */
@@ -205,7 +205,7 @@ export function positionOf(item: RawItem): ListPosition | undefined {
 /** Returns a stored time as the index orders it. */
 function timeOf(stored: unknown): ListPosition['createdAt'] | undefined {
   if (stored instanceof Date) return Number.isNaN(stored.getTime()) ? undefined : stored;
-  if (typeof stored === 'string') return stored.length <= MAX_TIME_LENGTH ? stored : undefined;
+  if (typeof stored === 'string') return stored.length <= MAX_TIME_LENGTH && ISO_TIME.test(stored) ? stored : undefined;
   return toNumber(stored);
 }
 

@@ -95,7 +95,7 @@ function canonical(decimal: string): string | undefined {
   return significant === '' ? '0' : `${sign}${significant}e${String(Number(power) - fraction.length + zeros)}`;
 }
 
-const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)$/;
+export const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)$/;
 const ISO_LENGTH = '2026-01-01T00:00:00.000Z'.length;
 
 /** Accepts dates, milliseconds since 1970, and ISO 8601 with a time zone, in the years 0 to 9999. */
