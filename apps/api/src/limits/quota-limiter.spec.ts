@@ -103,8 +103,23 @@ describe('a quota', () => {
     expect((await limiter.take('bob', 1, false)).isGranted).toBe(true);
     await expect(limiter.take('bob', 1, true)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     counter.isUnavailable = false;
-    expect(await limiter.take('bob', 1, true)).toMatchObject({ isGranted: true, left: 99 });
+    expect(await limiter.take('bob', 1, true)).toMatchObject({ isGranted: true, left: 98 });
   });
+
+  it.each([60, 0])(
+    'is not exceeded after %i requests because the counter is unavailable for a while',
+    async (before) => {
+      await takeAll([limiter], before);
+      counter.isUnavailable = true;
+      expect(await takeAll([limiter], 30)).toBe(30);
+      counter.isUnavailable = false;
+      expect(await takeAll([limiter], 200)).toBe(70 - before);
+      counter.isUnavailable = true;
+      expect(await takeAll([limiter], 200)).toBe(0);
+      counter.isUnavailable = false;
+      expect(await takeAll([limiter], 200)).toBe(0);
+    },
+  );
 
   it('is counted for a limited number of callers, and by the instance alone for others', async () => {
     const small = new QuotaLimiter({ count: 2, seconds: 60 }, counter);

@@ -24,6 +24,8 @@ interface Allowance {
   until: number;
   /** Whether the units are those of this instance alone, because the count is unavailable. */
   isLocal: boolean;
+  /** Units that this instance has granted while the count was unavailable. */
+  uncounted: number;
   refilling: Promise<void> | undefined;
 }
 
@@ -75,6 +77,7 @@ export class QuotaLimiter {
     if (isGranted) {
       allowance.units -= units;
       allowance.granted += units;
+      if (allowance.isLocal) allowance.uncounted += units;
     }
     return { isGranted, left: allowance.units + allowance.left, until: allowance.until };
   }
@@ -94,38 +97,51 @@ export class QuotaLimiter {
   }
 
   private async refill(caller: string, allowance: Allowance, needed: number): Promise<void> {
-    const isNew = allowance.isLocal || isOver(allowance);
-    if (isNew && !this.newWindows.add()) Object.assign(allowance, this.localWindow());
+    const isUncounted = allowance.isLocal || isOver(allowance);
+    if (isUncounted && !this.newWindows.add()) Object.assign(allowance, this.localWindow(allowance));
     else {
-      const asked = this.unitsToCount(isNew ? this.newWindow() : allowance, needed);
+      const asked = this.unitsToCount(isOver(allowance) ? this.newWindow() : allowance, needed);
       const counted = await this.counter.add(caller, asked);
-      if (counted !== undefined) this.setCounted(allowance, isNew || isOver(allowance), asked, counted);
+      if (counted !== undefined) Object.assign(allowance, this.countedWindow(allowance, asked, counted));
       // Units that were granted without a count are not granted again.
-      else if (!allowance.isLocal || isOver(allowance)) Object.assign(allowance, this.localWindow(), { isLocal: true });
+      else if (!allowance.isLocal || isOver(allowance))
+        Object.assign(allowance, this.localWindow(allowance), { isLocal: true });
     }
     allowance.refilling = undefined;
   }
 
-  /** Returns the units that are needed, or more in advance: as many as have been granted, but few of those left. */
-  private unitsToCount({ units, left, granted }: Allowance, needed: number): number {
+  /**
+   * Returns the units that are needed, or more in advance: as many as have been granted, but few of those left. Those
+   * that were granted without a count are counted now.
+   */
+  private unitsToCount({ units, left, granted, isLocal, uncounted }: Allowance, needed: number): number {
+    if (isLocal) return uncounted + needed;
     return Math.max(needed - units, Math.min(granted, Math.ceil(left * MAX_ADVANCE)), 1);
   }
 
-  private setCounted(allowance: Allowance, isNew: boolean, asked: number, { total, until }: Count): void {
+  private countedWindow(previous: Allowance, asked: number, { total, until }: Count): Partial<Allowance> {
     const { count } = this.quota;
+    const { units, granted, isLocal, uncounted } = isOver(previous) ? NOTHING : previous;
     const added = Math.max(0, Math.min(asked, count - (total - asked)));
-    const { units, granted } = isNew ? NOTHING : allowance;
     const left = Math.max(0, count - total);
-    Object.assign(allowance, { units: units + added, left, granted, until, isLocal: false });
+    return {
+      ...NOTHING,
+      units: isLocal ? Math.max(0, added - uncounted) : units + added,
+      left,
+      granted,
+      until,
+    };
   }
 
   private newWindow(): Allowance {
     return { ...NOTHING, left: this.quota.count };
   }
 
-  /** Returns the window of a caller whose units only this instance counts. */
-  private localWindow(): Allowance {
-    return { ...NOTHING, units: this.quota.count, until: performance.now() + this.windowMs };
+  /** Returns the window of a caller whose units only this instance counts: what it has not granted yet. */
+  private localWindow(previous: Allowance): Allowance {
+    const until = performance.now() + this.windowMs;
+    const { granted, ...window } = isOver(previous) ? { ...NOTHING, until } : previous;
+    return { ...NOTHING, units: this.quota.count - granted, granted, until: window.until };
   }
 }
 
@@ -133,7 +149,15 @@ function isOver({ until }: Allowance): boolean {
   return until <= performance.now();
 }
 
-const NOTHING: Allowance = { units: 0, left: 0, granted: 0, until: 0, isLocal: false, refilling: undefined };
+const NOTHING: Allowance = {
+  units: 0,
+  left: 0,
+  granted: 0,
+  until: 0,
+  isLocal: false,
+  uncounted: 0,
+  refilling: undefined,
+};
 
 function isRefillNeeded({ units, left }: Allowance, needed: number): boolean {
   return units < needed && units + left >= needed;
