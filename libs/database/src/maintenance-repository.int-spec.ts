@@ -35,7 +35,7 @@ describe('MaintenanceRepository', () => {
     const active = [boosted(-1), boosted(0, { boostExpiresAt: null })];
     await store(database, ...lapsed, ...active);
     const { items } = database.models;
-    const updateMany = jest.spyOn(items, 'updateMany');
+    const updateMany = jest.spyOn(items.collection, 'updateMany');
     expect(await maintenance.clearLapsedBoosts(NOW)).toBe(lapsed.length);
     const batches = updateMany.mock.calls.map(([filter]) =>
       (filter as unknown as { _id: { $in: unknown[] } })._id.$in.map(String),
@@ -86,15 +86,28 @@ describe('MaintenanceRepository', () => {
     expect(await stillBoosted()).toEqual([active.publicId, other.publicId]);
   });
 
+  it('converts ends stored as text in batches of at most 500, and writes nothing if an end is no time', async () => {
+    const { collection } = database.models.items;
+    await store(database, ...Array.from({ length: BATCH + 100 }, () => boosted(0)), boosted(0));
+    await collection.updateMany({}, { $set: { boostExpiresAt: '2026-11-02T00:00:00.000Z' } });
+    await collection.updateOne({}, { $set: { boostExpiresAt: 'some day' } });
+    const updateMany = jest.spyOn(collection, 'updateMany');
+    for (let times = 0; times < 2; times++) await maintenance.clearLapsedBoosts(NOW);
+    const results = await Promise.all(updateMany.mock.results.map(({ value }) => value as Promise<mongo.UpdateResult>));
+    updateMany.mockRestore();
+    expect(results.map(({ modifiedCount }) => modifiedCount)).toEqual([BATCH, 100]);
+    expect(await collection.countDocuments({ boostExpiresAt: { $type: 'date' } })).toBe(BATCH + 100);
+  });
+
   it('keeps a boost that another service extends meanwhile', async () => {
     const [extended, ended] = await store(database, boosted(2), boosted(1));
-    const { items } = database.models;
+    const { collection } = database.models.items;
     const updateMany = jest
-      .spyOn(items, 'updateMany')
-      .mockImplementationOnce(((...args: Parameters<typeof items.updateMany>) =>
-        items
+      .spyOn(collection, 'updateMany')
+      .mockImplementationOnce(((...args: Parameters<typeof collection.updateMany>) =>
+        collection
           .updateOne({ _id: extended._id }, { $set: { boostExpiresAt: new Date(NOW.getTime() + 1) } })
-          .then(() => items.updateMany(...args))) as never);
+          .then(() => collection.updateMany(...args))) as never);
     expect(await maintenance.clearLapsedBoosts(NOW)).toBe(1);
     updateMany.mockRestore();
     expect(await stillBoosted()).toEqual([extended.publicId]);

@@ -21,6 +21,12 @@ const TO_DATE = {
   },
 };
 
+/** Matches items whose boost ends at a time that is not stored as a date, but can be converted to one. */
+const WITH_OTHER_END = {
+  boostExpiresAt: { $type: ['string', 'number'] },
+  $expr: { $eq: [{ $type: TO_DATE }, 'date'] },
+};
+
 const SEARCH_FIELDS = { name: 1, description: 1, brandTitle: 1, searchVersion: 1 } as const;
 
 /** Updates stored items for the maintenance job and for `setup`. */
@@ -29,20 +35,23 @@ export class MaintenanceRepository {
 
   /** Clears lapsed boosts in batches, the oldest first. Returns how many it cleared. */
   async clearLapsedBoosts(now: Date): Promise<number> {
-    const { items } = this.database.models;
     // Another service may have stored times of other types, which the range below does not match.
-    const others = { isBoosted: true, boostExpiresAt: { $type: ['string', 'number'] } };
-    if ((await items.collection.findOne(others, { projection: { _id: 1 } })) !== null)
-      await items.collection.updateMany(others, [{ $set: { boostExpiresAt: TO_DATE } }]);
-    const lapsed = { isBoosted: true, boostExpiresAt: { $lte: now } };
-    let cleared = 0;
+    await this.updateBoosts(WITH_OTHER_END, [{ $set: { boostExpiresAt: TO_DATE } }]);
+    return this.updateBoosts({ boostExpiresAt: { $lte: now } }, { $set: { isBoosted: false, boostScore: 0 } });
+  }
+
+  /** Updates boosted items that match a filter, in batches, until none does. Returns how many it updated. */
+  private async updateBoosts(filter: mongo.Filter<mongo.Document>, update: mongo.Document): Promise<number> {
+    const { collection } = this.database.models.items;
+    const matching = { isBoosted: true, ...filter };
+    const oldest = { projection: { _id: 1 }, sort: { boostExpiresAt: 1 }, limit: BATCH.items } as const;
+    let updated = 0;
     for (;;) {
-      const found = await items.find(lapsed, { _id: 1 }).sort({ boostExpiresAt: 1 }).limit(BATCH.items).lean();
-      const ids = found.map(({ _id }) => _id);
-      // Another service may have extended a boost in the meantime.
-      const update = { $set: { isBoosted: false, boostScore: 0 } };
-      if (ids.length > 0) cleared += (await items.updateMany({ _id: { $in: ids }, ...lapsed }, update)).modifiedCount;
-      if (ids.length < BATCH.items) return cleared;
+      const ids = (await collection.find(matching, oldest).toArray()).map(({ _id }) => _id);
+      // Another service may have changed an item in the meantime.
+      const toUpdate = { ...matching, _id: { $in: ids } };
+      if (ids.length > 0) updated += (await collection.updateMany(toUpdate, update)).modifiedCount;
+      if (ids.length < BATCH.items) return updated;
     }
   }
 
