@@ -2,6 +2,8 @@
 //
 //   npm run certify -- --mongodb URI --redis URI [--fail-over-mongodb COMMAND] [--fail-over-redis COMMAND]
 //
+// Without `--mongodb` and `--redis`, uses MONGODB_URI and REDIS_URL, which do not appear in the list of processes.
+//
 // Starts APIs and workers of its own, and ends nothing else. Asks you to fail the databases over, or runs the given
 // commands; `skip` as a command skips a failover. The database of --mongodb must be empty. Its data is removed at the end.
 import '../../tools/checkout/install.mjs';
@@ -45,6 +47,9 @@ function readArguments() {
   } catch (error) {
     throw new StepError(error.message, { hint: USAGE });
   }
-  if (!values.mongodb || !values.redis) throw new StepError('--mongodb and --redis are required', { hint: USAGE });
-  return values;
+  const { MONGODB_URI: mongodb, REDIS_URL: redis } = process.env;
+  const settings = { ...(mongodb && { mongodb }), ...(redis && { redis }), ...values };
+  if (!settings.mongodb || !settings.redis)
+    throw new StepError('--mongodb and --redis (or MONGODB_URI and REDIS_URL) are required', { hint: USAGE });
+  return settings;
 }
