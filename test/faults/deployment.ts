@@ -58,7 +58,12 @@ export class ServiceInstance {
   /** Replaces the process as a rolling deploy does: starts the next one, then tells the previous one to stop. */
   async replace(): Promise<void> {
     const previous = this.running;
-    await this.start();
+    try {
+      await this.start();
+    } catch (error) {
+      await previous?.end('SIGKILL');
+      throw error;
+    }
     if (previous === undefined) return;
     const { code } = await this.endAndCheck(previous, 'SIGTERM');
     if (code !== 0) this.problems.push(`the ${this.name} exited ${String(code)} when told to stop`);
