@@ -34,8 +34,6 @@ const BENCHMARKS = {
   create: ['quick', 'only', 'rounds', 'against', 'keyed', 'write'],
   read: ['quick', 'only', 'rounds', 'against', 'data', 'write'],
   scale: ['quick', 'data', 'write'],
-  http: ['quick', 'write'],
-  soak: ['quick', 'write'],
   telemetry: ['quick', 'rounds', 'write'],
   limits: ['quick', 'rounds', 'write'],
   workers: ['quick', 'rounds', 'write'],
