@@ -11,19 +11,19 @@ import { isMet, reportOf } from './report.mjs';
  * @property {Databases} databases
  * @property {Meter} meter
  * @property {object} size full or quick, as the benchmark defines it
- * @property {{only: string[], against?: string, keyed?: boolean}} options
+ * @property {{only: string[], against?: string}} options
+ * @property {string} [peers] the folder of the compiled peers
  */
 
 /** Runs a benchmark and prints its report. Returns whether every "must" is met, and nothing happened that must not. */
-export async function runBenchmark(launcher, name, options) {
-  const { FULL, QUICK, measure } = await import(`./${name}.mjs`);
-  const size = options.quick ? QUICK : FULL;
+export async function runBenchmark(launcher, { FULL, QUICK, measure }, name, options) {
+  const size = { ...(options.quick ? QUICK : FULL) };
+  if (options.rounds) size.rounds = Number(options.rounds);
   const [loadBefore] = loadavg();
   const databases = await Databases.start(launcher, options.data);
   const versions = await databases.versions();
   const meter = new Meter(launcher, databases);
-  const rounds = Number(options.rounds ?? size.rounds);
-  const findings = await measure({ launcher, databases, meter, size: { ...size, rounds }, options });
+  const findings = await measure({ launcher, databases, meter, size, options });
   await databases.close();
 
   const { cpuMs, requests } = meter.generated;

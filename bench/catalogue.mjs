@@ -1,52 +1,39 @@
-import { closeSync, openSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { LOCAL, ROOT } from '../tools/checkout/root.mjs';
-import { runCli } from '../tools/start/services.mjs';
-
-const COMMANDS = join(ROOT, 'dist', 'apps', 'cli', 'src');
-const LOADED = 'loaded';
+import { ROOT } from '../tools/checkout/root.mjs';
+import { cliScript, runCli } from '../tools/start/services.mjs';
+import { number } from './figures.mjs';
 
 /**
  * Fills a database with generated listings, using the project's own commands: `setup`, `generate` and `import`. If an
  * earlier run has filled it, only creates new indexes and deletes the items that were created in it since. Returns the
- * environment of its processes, and the highest public id: items with a higher one are created later.
+ * database and the environment of its processes.
  */
 export async function loadCatalogue({ launcher, databases }, count) {
-  const name = `items-${count}`;
-  const db = databases.db(name);
-  const env = await databases.environment(name);
-  const found = await db.collection('loads').findOne({ _id: LOADED });
-  if (found !== null) {
-    const { lastPublicId } = found;
-    await db.collection('items').deleteMany({ publicId: { $gt: lastPublicId } });
-    await launcher.steps.run(`set up ${name}`, () => runCli(launcher, 'setup', env));
-    return { env, db, lastPublicId };
-  }
-  await db.dropDatabase();
-  await launcher.steps.run(`load ${count.toLocaleString('en')} items`, () => load(launcher, db, env, count));
-  const [{ publicId: lastPublicId }] = await db.collection('items').find().sort({ publicId: -1 }).limit(1).toArray();
-  await db.collection('loads').insertOne({ _id: LOADED, lastPublicId });
-  return { env, db, lastPublicId };
-}
-
-async function load(launcher, db, env, count) {
-  // The records that generated listings refer to by number.
-  const { demoCatalogue } = createRequire(import.meta.url)(join(COMMANDS, 'demo', 'demo-catalogue.js'));
-  const { categories, brands, conditions } = demoCatalogue(new Date());
-  await db.collection('categories').insertMany(categories);
-  await db.collection('brands').insertMany(brands);
-  await db.collection('conditions').insertMany(conditions);
-  await runCli(launcher, 'setup', env);
-  await launcher.withTemporaryFolder(LOCAL, async (folder) => {
-    const file = join(folder, 'items.ndjson');
-    const stdout = openSync(file, 'w');
-    await run(launcher, 'generate', String(count), { stdout });
-    closeSync(stdout);
-    await run(launcher, 'import', file, { env, onLine: (line) => launcher.steps.print(`[import] ${line}`) });
+  const env = await databases.environment(`items-${count}`);
+  const db = databases.db(env);
+  const isLoaded = (await db.collection('loads').findOne()) !== null;
+  await launcher.steps.run(`load ${number(count)} items`, async () => {
+    if (isLoaded) await db.collection('items').deleteMany({ sellerId: 'anonymous' });
+    else await db.dropDatabase();
+    if (!isLoaded) await insertReferences(db);
+    await runCli(launcher, 'setup', env);
+    if (!isLoaded) await importGenerated(launcher, env, count);
   });
+  await db.collection('loads').updateOne({}, { $set: { count } }, { upsert: true });
+  return { env, db };
 }
 
-async function run(launcher, name, argument, options) {
-  await launcher.run(process.execPath, [join(COMMANDS, `${name}.js`), argument], { name, cwd: ROOT, ...options });
+/** Inserts the records that generated listings refer to by number. */
+async function insertReferences(db) {
+  const demo = join(ROOT, 'dist', 'apps', 'cli', 'src', 'demo', 'demo-catalogue.js');
+  const records = createRequire(import.meta.url)(demo).demoCatalogue(new Date());
+  for (const name of ['categories', 'brands', 'conditions']) await db.collection(name).insertMany(records[name]);
+}
+
+async function importGenerated(launcher, env, count) {
+  const onLine = (line) => launcher.steps.print(`[import] ${line}`);
+  const pipe = `"$0" "$1" ${count} | "$0" "$2" -`;
+  const args = ['-c', pipe, process.execPath, cliScript('generate'), cliScript('import')];
+  await launcher.run('sh', args, { name: 'import', env, onLine });
 }

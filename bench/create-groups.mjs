@@ -1,26 +1,23 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import {
-  CREATES_PER_SECOND,
-  megabytes,
-  milliseconds,
-  MONGODB_CPU_PER_CREATE,
-  P99_OF_STEADY_READS,
-} from './figures.mjs';
+import * as figures from './figures.mjs';
+import { sameLoad } from './groups.mjs';
 import { titleOf } from './subjects.mjs';
 
 /** The service's `CREATE_WAIT_MS`, or its default. */
 const CREATE_WAIT_MS = Number(process.env.CREATE_WAIT_MS || 10_000);
-const STABLE_MS = 1000;
+const WAIT_S = 3;
 
+const { CREATES_PER_SECOND, LAST_RESPONSE, P99_OF_STEADY_READS } = figures;
 const SEARCHABLE_PER_SECOND = {
   ...CREATES_PER_SECOND,
   title: 'creates/s until search finds them all',
   of: ({ creates: { responses, lastMs }, indexedMs }) => (responses[200] * 1000) / (lastMs + indexedMs),
 };
-const P50 = milliseconds('p50', ({ creates }) => creates.ms.p50);
-const P99 = milliseconds('p99', ({ creates }) => creates.ms.p99);
-const LAST_RESPONSE = milliseconds('last response', ({ creates }) => creates.lastMs);
-const LONGEST_WAIT = milliseconds('longest wait', ({ creates }) => creates.ms.max);
+const P50 = figures.milliseconds('p50', ({ creates }) => creates.ms.p50);
+const P99 = figures.milliseconds('p99', ({ creates }) => creates.ms.p99);
+const LONGEST_WAIT = figures.milliseconds('longest wait', ({ creates }) => creates.ms.max);
+const AFTER_DEADLINE = figures.milliseconds('latest response after its deadline', ({ creates }) =>
+  Math.max(0, creates.ms.max - WAIT_S * 1000),
+);
 
 /** Figures of steady loads: each peer, the quantity that is compared, and the "must" and "aim" of the ratio. */
 const ALL = [
@@ -47,24 +44,23 @@ const COMPARISONS = {
   trees: [
     ['other', CREATES_PER_SECOND, 0.95, 1],
     ['other', SEARCHABLE_PER_SECOND],
-    ['other', MONGODB_CPU_PER_CREATE],
+    ['other', figures.MONGODB_CPU_PER_CREATE],
   ],
 };
 
 /**
  * @param {import('./benchmark.mjs').Bench} bench
- * @returns {Record<string, import('./figures.mjs').Group & {isListed?: boolean}>} `isListed`: the table and the plots have
+ * @returns {Record<string, import('./groups.mjs').Group & {isListed?: boolean}>} `isListed`: the table and the plots have
  *   its absolute values
  */
-export function groupsOf({ databases, size, options: { against, keyed } }) {
-  const steady = (connections, ms = size.ms) => ({ creates: { connections, warmUpMs: size.warmUpMs, ms, keyed } });
+export function groupsOf({ databases, meter, size, options: { against } }) {
+  const steady = (connections, ms = size.ms) => ({ creates: { connections, warmUpMs: size.warmUpMs, ms } });
   const compare = (load, comparisons, { note = '', ...more } = {}) => ({
-    variants: Object.fromEntries(['service', ...comparisons.map(([peer]) => peer)].map((name) => [name, load])),
-    figures: comparisons.map(([peer, figure, must, aim]) => {
+    variants: sameLoad(['service', ...comparisons.map(([peer]) => peer)], load),
+    figures: comparisons.map(([peer, figure, ...targets]) => {
       const { connections } = load.creates;
       const clients = connections === 1 ? '1 connection' : `${connections} connections`;
-      const title = `${figure.title}, ${clients}${note}, against ${titleOf(peer)}`;
-      return { ...figure, title, against: peer, must, aim };
+      return figures.ratio(figure, `, ${clients}${note}, against ${titleOf(peer)}`, ['service', peer], ...targets);
     }),
     ...more,
   });
@@ -77,11 +73,11 @@ export function groupsOf({ databases, size, options: { against, keyed } }) {
     'creates-256': compare(steady(256), COMPARISONS[256], { isListed: true }),
     'always-64': compare(steady(64), COMPARISONS.always, always),
     'always-256': compare(steady(256), COMPARISONS.always, always),
-    unknown: unknownReferences(steady(256), size.rounds),
-    validator: validator(databases, steady(64), size.rounds),
-    burst: burst(size, keyed),
-    'burst-10000': largeBurst(size, keyed),
-    deadlines: deadlines(size, keyed),
+    unknown: unknownReferences(steady(256), 2 * size.rounds),
+    validator: validator(databases, steady(64), 2 * size.rounds),
+    burst: burst(size),
+    'burst-10000': largeBurst(size),
+    deadlines: deadlines(size, meter),
     ...(against && {
       'against-64': compare(steady(64), COMPARISONS.trees, { isListed: true }),
       'against-256': compare(steady(256), COMPARISONS.trees, { isListed: true }),
@@ -94,14 +90,14 @@ export function groupsOf({ databases, size, options: { against, keyed } }) {
  * than the difference between two rounds.
  */
 function unknownReferences({ creates }, rounds) {
-  const title = 'creates/s, 256 connections, no brand and no condition known, against all known';
+  const more = ', 256 connections, no brand and no condition known, against all known';
   return {
     variants: {
       unknown: { subject: 'service', creates: { ...creates, isUnknown: true } },
       known: { subject: 'service', creates },
     },
-    rounds: 2 * rounds,
-    figures: [{ ...CREATES_PER_SECOND, title, variant: 'unknown', against: 'known', must: 0.95, aim: 1 }],
+    rounds,
+    figures: [figures.ratio(CREATES_PER_SECOND, more, ['unknown', 'known'], 0.95, 1)],
   };
 }
 
@@ -110,33 +106,23 @@ function unknownReferences({ creates }, rounds) {
  * runs, so the validator is switched on and off while the same processes run.
  */
 function validator(databases, load, rounds) {
-  const title = 'creates/s, 64 connections, with the validator against without';
-  const setLevel = (validationLevel) => databases.db('service').command({ collMod: 'items', validationLevel });
+  const setLevel = (level, { db }) => db.command({ collMod: 'items', validationLevel: level });
+  const more = ', 64 connections, with the validator against without';
   return {
-    variants: { moderate: { subject: 'service', ...load }, off: { subject: 'service', ...load } },
-    rounds: 2 * rounds,
+    variants: sameLoad(['moderate', 'off'], { subject: 'service', ...load }),
+    rounds,
     before: setLevel,
-    after: () => setLevel('moderate'),
-    figures: [{ ...CREATES_PER_SECOND, title, variant: 'moderate', against: 'off', must: 0.98, aim: 1 }],
+    after: (_, subject) => setLevel('moderate', subject),
+    figures: [figures.ratio(CREATES_PER_SECOND, more, ['moderate', 'off'], 0.98, 1)],
   };
 }
 
 /** Uploads in a burst, with steady reads alongside. */
-function burst({ bursts, idleMs }, keyed) {
-  const creates = { connections: 200, rate: 3000, count: 3000, keyed };
+function burst({ bursts, idleMs }) {
+  const creates = { connections: 200, rate: 3000, count: 3000 };
   const steadyReads = { rate: 100 };
   const idle = { steadyReads: { ...steadyReads, ms: idleMs } };
-  const p99 = { ...P99_OF_STEADY_READS, title: 'p99 of getById against idle' };
-  const figures = [
-    { ...responses(creates, [200]), must: 95, aim: 100 },
-    { ...responses(creates, [200, 503]), must: 100, aim: 100 },
-    { ...LONGEST_WAIT, must: CREATE_WAIT_MS + 1000, isWorst: true },
-    { ...LAST_RESPONSE, aim: 3000, isWorst: true },
-    { ...LAST_RESPONSE, title: 'last response against (a)', against: 'direct', must: 0.5, aim: 0.25 },
-    { ...p99, against: 'idle', must: 10, aim: 3 },
-    { ...p99, title: `${p99.title}, of (a)`, variant: 'direct', against: 'direct idle' },
-    ...memory({ must: 300, aim: 180 }),
-  ];
+  const p99 = (more, variants, ...targets) => figures.ratio(P99_OF_STEADY_READS, more, variants, ...targets);
   return {
     variants: {
       idle: { subject: 'service', ...idle },
@@ -145,7 +131,16 @@ function burst({ bursts, idleMs }, keyed) {
       direct: { creates, steadyReads },
     },
     rounds: bursts,
-    figures: prefixed('3,000 creates in 1 s over 200 connections', figures),
+    figures: prefixed('3,000 creates in 1 s over 200 connections', [
+      { ...responses(creates, [200]), must: 95, aim: 100 },
+      { ...responses(creates, [200, 503]), must: 100, aim: 100 },
+      { ...LONGEST_WAIT, must: CREATE_WAIT_MS + 1000, isWorst: true },
+      { ...LAST_RESPONSE, aim: 3000, isWorst: true },
+      figures.ratio(LAST_RESPONSE, ' against (a)', ['service', 'direct'], 0.5, 0.25),
+      p99(' against idle', ['service', 'idle'], 10, 3),
+      p99(' against idle, of (a)', ['direct', 'direct idle']),
+      ...memory({ must: 300, aim: 180 }),
+    ]),
   };
 }
 
@@ -153,18 +148,17 @@ function burst({ bursts, idleMs }, keyed) {
  * More creates in two seconds than the service can store in that time. Those that are not stored must be refused, and
  * those that wait must not pile up in memory.
  */
-function largeBurst({ largeBursts }, keyed) {
-  const creates = { connections: 1000, rate: 5000, count: 10_000, keyed };
-  const figures = [
-    responses(creates, [200]),
-    { ...responses(creates, [200, 503]), must: 100, aim: 100 },
-    { ...LAST_RESPONSE, isWorst: true },
-    ...memory({ must: 300, aim: 200 }),
-  ];
+function largeBurst({ largeBursts }) {
+  const creates = { connections: 1000, rate: 5000, count: 10_000 };
   return {
     variants: { service: { creates } },
     rounds: largeBursts,
-    figures: prefixed('10,000 creates in 2 s over 1,000 connections', figures),
+    figures: prefixed('10,000 creates in 2 s over 1,000 connections', [
+      responses(creates, [200]),
+      { ...responses(creates, [200, 503]), must: 100, aim: 100 },
+      { ...LAST_RESPONSE, isWorst: true },
+      ...memory({ must: 300, aim: 200 }),
+    ]),
   };
 }
 
@@ -172,14 +166,11 @@ function largeBurst({ largeBursts }, keyed) {
  * A thousand concurrent creates alongside steady reads. Each create states how long it waits, and the service has to
  * respond by then, however busy it is. While the worker is stopped, no create gets its item in time.
  */
-function deadlines({ largeBursts }, keyed) {
-  const waitS = 3;
-  const creates = { connections: 1000, count: 1000, waitS, keyed };
+function deadlines({ largeBursts }, meter) {
+  const creates = { connections: 1000, count: 1000, waitS: WAIT_S };
   const load = { subject: 'service', steadyReads: { rate: 200 } };
-  const lateness = ({ creates: { ms } }) => Math.max(0, ms.max - waitS * 1000);
-  const figure = { ...milliseconds('', lateness), must: 300, aim: 100, isWorst: true };
-  const title = `1,000 creates at once alongside 200 reads/s, each with ${waitS} s`;
-  const latest = 'latest response after its deadline';
+  const title = `1,000 creates at once alongside 200 reads/s, each with ${WAIT_S} s`;
+  const figure = { ...AFTER_DEADLINE, must: 300, aim: 100, isWorst: true };
   return {
     variants: {
       working: { ...load, creates },
@@ -187,31 +178,26 @@ function deadlines({ largeBursts }, keyed) {
     },
     rounds: largeBursts,
     before: (variant, { pids }) => variant === 'stopped' && process.kill(pids.worker, 'SIGSTOP'),
-    after: (variant, subject) => variant === 'stopped' && resumeWorker(subject),
+    after: async (variant, subject) => {
+      if (variant !== 'stopped') return;
+      process.kill(subject.pids.worker, 'SIGCONT');
+      await meter.waitUntilIdle(subject);
+    },
     figures: [
-      { ...figure, title: `${title}: ${latest}`, variant: 'working' },
-      { ...figure, title: `${title}, while the worker is stopped: ${latest}`, variant: 'stopped' },
+      ...prefixed(title, [{ ...figure, variant: 'working' }]),
+      ...prefixed(`${title}, while the worker is stopped`, [{ ...figure, variant: 'stopped' }]),
     ],
   };
 }
 
-/** Waits until the worker has caught up, so that its writes do not affect the next load. */
-async function resumeWorker({ pids, countItems, hasUnindexed }) {
-  process.kill(pids.worker, 'SIGCONT');
-  for (let before = -1, now = 0; before !== now || (await hasUnindexed()); now = await countItems()) {
-    before = now;
-    await delay(STABLE_MS);
-  }
-}
-
-function prefixed(prefix, figures) {
-  return figures.map((figure) => ({ ...figure, title: `${prefix}: ${figure.title}` }));
+function prefixed(prefix, list) {
+  return list.map((figure) => ({ ...figure, title: `${prefix}: ${figure.title}` }));
 }
 
 function memory(targets) {
   return Object.entries({ api: 'API', worker: 'worker' }).map(([name, title]) => ({
-    ...milliseconds(`most memory of the ${title}`, ({ peakMegabytes }) => peakMegabytes[name]),
-    format: megabytes,
+    ...figures.milliseconds(`most memory of the ${title}`, ({ peakMegabytes }) => peakMegabytes[name]),
+    format: figures.megabytes,
     isWorst: true,
     ...targets,
   }));

@@ -1,6 +1,6 @@
-import { StepError } from '../tools/steps.mjs';
 import { groupsOf } from './create-groups.mjs';
-import { CREATES_PER_SECOND, duration, measureGroup, median } from './figures.mjs';
+import { CREATES_PER_SECOND, duration, median, number } from './figures.mjs';
+import { chosen, measureGroups } from './groups.mjs';
 import { barPlot, linePlot } from './plots.mjs';
 import { table } from './report.mjs';
 import { startSubjects, titleOf } from './subjects.mjs';
@@ -19,42 +19,36 @@ const PROCESSES = { api: 'CPU per create: API', worker: 'worker', mongod: 'Mongo
  */
 export async function measure(bench) {
   const { meter, size, options } = bench;
-  const groups = chosenGroups(bench);
-  const variants = Object.values(groups).flatMap((group) => Object.entries(group.variants));
-  const names = variants.map(([variant, { subject = variant }]) => subject);
+  const groups = chosen(groupsOf(bench), options.only);
+  const names = Object.values(groups).flatMap(({ variants }) =>
+    Object.entries(variants).map(([variant, { subject = variant }]) => subject),
+  );
   const subjects = await startSubjects(bench, names);
   await meter.warmUp(subjects, { creates: { connections: 64, ms: size.initialWarmUpMs } });
-  const rows = [];
-  const listed = [];
-  const plots = {};
-  for (const [name, group] of Object.entries(groups)) {
-    const { rows: ofGroup, results } = await measureGroup(bench, subjects, name, group);
-    rows.push(...ofGroup);
-    if (group.isListed) listed.push({ ...group.variants.service.creates, results });
-    if (name === 'burst-10000') plots.burst = burstPlot(group.variants.service.creates, results.service.at(-1).creates);
-  }
+  const { rows, results } = await measureGroups(bench, subjects, groups);
+  const listed = Object.entries(groups)
+    .filter(([, { isListed }]) => isListed)
+    .map(([name, { variants }]) => [`${variants.service.creates.connections} connections`, results[name]]);
+  const burst = groups['burst-10000'];
   const notes = [
     `${size.rounds} interleaved rounds of ${size.ms / 1000} s (${size.bursts} of the burst); a ratio is taken in each round.`,
-    options.keyed ? 'Every create had an Idempotency-Key.' : 'No create had an Idempotency-Key.',
-    'The peers store the same fields with the same indexes, except the one without search, which has only unique ones.',
+    'No create had an Idempotency-Key. The peers store the same fields with the same indexes, except the one without search, which has only unique ones.',
     ...(options.against ? [`The other tree: ${options.against}.`] : []),
   ];
-  if (listed.length === 0) return { notes, rows, plots };
-  return { notes, rows, tables: [absolutesTable(listed)], plots: { ...loadPlots(listed), ...plots } };
-}
-
-function chosenGroups(bench) {
-  const groups = groupsOf(bench);
-  const { only } = bench.options;
-  const unknown = only.find((name) => !Object.hasOwn(groups, name));
-  if (unknown?.startsWith('against-')) throw new StepError(`${unknown} needs --against DIR`);
-  if (unknown) throw new StepError(`No group is called ${unknown}; available: ${Object.keys(groups).join(', ')}`);
-  return only.length === 0 ? groups : Object.fromEntries(only.map((name) => [name, groups[name]]));
+  return {
+    notes,
+    rows,
+    tables: listed.length > 0 ? [absolutesTable(listed)] : [],
+    plots: {
+      ...(listed.length > 0 && loadPlots(listed)),
+      ...(burst && { burst: burstPlot(burst.variants.service.creates, results['burst-10000'].service.at(-1).creates) }),
+    },
+  };
 }
 
 /** Returns a table of the absolute values from which the ratios were computed. */
 function absolutesTable(listed) {
-  const lines = listed.flatMap(({ connections, results }) =>
+  const lines = listed.flatMap(([clients, results]) =>
     Object.entries(results).map(([name, rounds]) => {
       const of = (value) => median(rounds.map(value));
       const cpu = Object.keys(PROCESSES).map((each) =>
@@ -62,7 +56,7 @@ function absolutesTable(listed) {
       );
       const together = cpu.filter((ms) => !Number.isNaN(ms)).reduce((sum, ms) => sum + ms, 0);
       return [
-        `${titleOf(name)}, ${connections} connections`,
+        `${titleOf(name)}, ${clients}`,
         of(({ creates }) => creates.perSecond).toFixed(0),
         duration(of(({ creates }) => creates.ms.p50)),
         duration(of(({ creates }) => creates.ms.p99)),
@@ -74,11 +68,11 @@ function absolutesTable(listed) {
 }
 
 function loadPlots(listed) {
-  const groups = listed.map(({ connections }) => `${connections} connections`);
+  const groups = listed.map(([clients]) => clients);
   const plot = (title, of, format) => {
-    const series = Object.keys(listed[0].results).map((name) => ({
+    const series = Object.keys(listed[0][1]).map((name) => ({
       name: titleOf(name),
-      values: listed.map(({ results }) => median((results[name] ?? []).map(of))),
+      values: listed.map(([, results]) => median((results[name] ?? []).map(of))),
     }));
     return barPlot({ title, groups, series, format });
   };
@@ -92,5 +86,5 @@ function burstPlot({ connections, rate, count }, { timeline }) {
   const origin = [0, 0];
   const created = timeline.map((total, tenth) => [(tenth + 1) / 10, total]);
   const lines = { created: [origin, ...created], sent: [origin, [count / rate, count]] };
-  return linePlot(`${count.toLocaleString('en')} creates over ${connections.toLocaleString('en')} connections`, lines);
+  return linePlot(`${number(count)} creates over ${number(connections)} connections`, lines);
 }

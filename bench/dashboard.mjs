@@ -1,106 +1,102 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { anyFreePort } from '../tools/processes/ports.mjs';
-import { runCli, serviceArguments } from '../tools/start/services.mjs';
+import getPort from 'get-port';
+import { LOCAL, ROOT } from '../tools/checkout/root.mjs';
+import { waitUntilReady } from '../tools/embedded/readiness.mjs';
+import { compile } from './compile.mjs';
+import { number } from './figures.mjs';
 import { linePlot } from './plots.mjs';
-import { Prometheus } from './prometheus.mjs';
-import { call, hasUnindexed, startChild, startSubject } from './subjects.mjs';
+import { startSubjects } from './subjects.mjs';
 
 export const FULL = { steadyS: 35 };
 export const QUICK = { steadyS: 10 };
-const PANELS = [
-  'Requests',
-  'Request duration, p99',
-  'Creates by outcome',
-  'Jobs in the queue',
-  'Age of the oldest waiting job',
-  'Jobs in a batch',
-  'Response time of stores',
-  'Event loop lag, p99',
-];
+const PANELS = ['Requests', 'Request duration, p99', 'Jobs in the queue', 'Age of the oldest waiting job'];
+/** What follows the title of a panel, by its unit. */
+const UNITS = { reqps: ', per second', s: ', in seconds' };
+/** With a scrape every second, a rate needs a few of them. */
+const RATE_INTERVAL = '5s';
 /** How long it takes until there are rates. */
 const BEGIN_AFTER_S = 8;
 const RATE = 150;
-const STEADY_READS = { rate: 200 };
+const BY_ID = { rate: 200 };
+const LISTS = { operation: 'getAll', inputs: [{ pageSize: 20 }], rate: 40 };
 const BURST = { connections: 1000, rate: 4000, count: 10_000 };
-const PAGE_EVERY_MS = 25;
 /** Less than a create waits. */
-const AWAY_S = 6;
+const SUSPENDED_S = 6;
 
 /**
- * Plots panels of the dashboard, while the service gets a burst of creates, and has no worker for a while.
+ * Plots panels of the dashboard, while the service gets a burst of creates, and its worker is suspended for a while.
  * @param {import('./benchmark.mjs').Bench} bench
  * @returns {Promise<import('./report.mjs').Findings>}
  */
 export async function measure(bench) {
-  const { launcher, databases } = bench;
-  const env = { ...(await databases.environment('service')), DEMO_CATALOGUE: 'on', ADMIN_PORT: await anyFreePort() };
-  for (const command of ['setup', 'demo']) await runCli(launcher, command, env);
-  const api = await startSubject(launcher, 'service', env, { processes: ['api'] });
-  const worker = new RestartedWorker(launcher, env);
-  await worker.start();
-  const targets = { api: `http://127.0.0.1:${env.ADMIN_PORT}`, worker: `http://127.0.0.1:${env.WORKER_PORT}` };
-  const prometheus = await Prometheus.start(launcher, targets);
-
+  const { launcher, meter, size } = bench;
+  const ADMIN_PORT = await getPort();
+  const { service } = await startSubjects(bench, [], [{ name: 'service', env: { ADMIN_PORT } }]);
+  const ports = { api: ADMIN_PORT, worker: service.env.WORKER_PORT };
+  const prometheus = await startPrometheus(launcher, ports);
   const from = seconds() + BEGIN_AFTER_S;
-  const reading = new AbortController();
-  const loading = load(bench, api, worker).finally(() => reading.abort());
-  await Promise.all([loading, readPages(api.port, reading.signal)]);
-  const plots = await plot(prometheus, { from, to: seconds() });
+  const create = (creates, steadyReads) => meter.measure(service, { creates, steadyReads });
+  const steady = { connections: BURST.connections, rate: RATE, count: RATE * size.steadyS };
+  await create(steady, BY_ID);
+  await create(BURST, BY_ID);
+  await create(steady, LISTS);
+  await Promise.all([create(steady, BY_ID), suspend(service.pids.worker)]);
+  const time = { from, to: seconds() };
+  const plots = {};
+  for (const name of PANELS) {
+    const panel = prometheus.panels.find(({ title }) => title === name);
+    const title = `${name}${UNITS[panel.fieldConfig.defaults.unit] ?? ''}`;
+    const lines = await linesOf(prometheus.url, panel, time);
+    plots[`dashboard-${name.toLowerCase().replaceAll(/\W+/g, '-')}`] = linePlot(title, lines);
+  }
   const notes = [
-    `${RATE} creates/s, ${STEADY_READS.rate} getById/s and up to ${1000 / PAGE_EVERY_MS} getAll/s, with a burst of ${BURST.count.toLocaleString('en')} creates, and later ${AWAY_S} s without a worker.`,
+    `${RATE} creates/s with ${BY_ID.rate} getById/s or ${LISTS.rate} getAll/s, a burst of ${number(BURST.count)} creates, and later ${SUSPENDED_S} s with a suspended worker.`,
   ];
   return { notes, rows: [], plots };
 }
 
-async function load({ databases, meter, size: { steadyS } }, api, worker) {
-  const db = databases.db('service');
-  const [{ id: itemId }] = await call(api.port, 'getAll', { pageSize: 1 });
-  const countItems = () => db.collection('items').countDocuments();
-  const service = { ...api, itemId, countItems, hasUnindexed: () => hasUnindexed(db) };
-  const create = (creates) => meter.measure(service, { creates, steadyReads: STEADY_READS });
-  const steady = (forS) => ({ connections: BURST.connections, rate: RATE, count: RATE * forS });
-  await create(steady(steadyS));
-  await create(BURST);
-  await create(steady(steadyS));
-  await Promise.all([create(steady(steadyS + AWAY_S)), worker.restart()]);
+async function suspend(pid) {
+  await delay(SUSPENDED_S * 500);
+  process.kill(pid, 'SIGSTOP');
+  await delay(SUSPENDED_S * 1000);
+  process.kill(pid, 'SIGCONT');
 }
 
-async function plot(prometheus, time) {
-  const plots = {};
-  for (const name of PANELS) {
-    const { title, lines } = await prometheus.read(name, time);
-    plots[`dashboard-${name.toLowerCase().replaceAll(/\W+/g, '-')}`] = linePlot(title, lines);
-  }
-  return plots;
+/** Starts a Prometheus that scrapes the service. */
+async function startPrometheus(launcher, ports) {
+  const folder = launcher.temporaryFolder(LOCAL);
+  const { default: monitoring } = await import(await compile(join(ROOT, 'test/support/monitoring.ts'), folder));
+  const targets = Object.entries(ports).map(([name, port]) => [name, `http://127.0.0.1:${port}`]);
+  const config = monitoring.prometheusConfig(Object.fromEntries(targets));
+  writeFileSync(join(folder, monitoring.PROMETHEUS_CONFIG), config);
+  const port = await getPort();
+  const child = launcher.start('Prometheus', 'prometheus', monitoring.prometheusArguments(port, folder));
+  const url = `http://127.0.0.1:${port}`;
+  await waitUntilReady(child, async () => (await fetch(`${url}/-/ready`)).ok);
+  launcher.watch(child);
+  return { url, panels: monitoring.readPanels(ROOT, RATE_INTERVAL) };
 }
 
-/** The only worker, which is down for {@link AWAY_S} while it is restarted. */
-class RestartedWorker {
-  #start;
-  #child;
-
-  constructor(launcher, env) {
-    this.#start = () => startChild(launcher, 'worker', serviceArguments('worker'), Number(env.WORKER_PORT), env);
+/** Returns the lines of a panel over a time in seconds. */
+async function linesOf(url, { targets }, { from, to }) {
+  const lines = {};
+  for (const { expr, legendFormat } of targets) {
+    const query = `query=${encodeURIComponent(expr)}&start=${from}&end=${to}&step=1`;
+    const { data } = await (await fetch(`${url}/api/v1/query_range?${query}`)).json();
+    for (const { metric, values } of data.result) {
+      // null instead of NaN leaves a gap in a line.
+      const points = values.map(([at, value]) => [
+        at - from,
+        value === 'NaN' ? null : Number(Number(value).toPrecision(3)),
+      ]);
+      const label = legendFormat.replace(/\{\{(\w+)\}\}/g, (_, each) => metric[each] ?? '');
+      // Most panels have many lines that stay at zero.
+      if (points.some(([, value]) => value)) lines[label] = points;
+    }
   }
-
-  async start() {
-    this.#child = await this.#start();
-  }
-
-  async restart() {
-    await delay(AWAY_S * 1000);
-    process.kill(this.#child.pid, 'SIGTERM');
-    await this.#child.exited;
-    await delay(AWAY_S * 1000);
-    await this.start();
-  }
-}
-
-async function readPages(port, signal) {
-  while (!signal.aborted) {
-    await call(port, 'getAll', { pageSize: 20 });
-    await delay(PAGE_EVERY_MS);
-  }
+  return lines;
 }
 
 function seconds() {

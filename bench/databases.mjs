@@ -1,10 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
+import getPort from 'get-port';
 import { Redis } from 'ioredis';
 import mongoose from 'mongoose';
 import { LOCAL } from '../tools/checkout/root.mjs';
 import { runMongodb, runRedis } from '../tools/embedded/start-databases.mjs';
-import { anyFreePort } from '../tools/processes/ports.mjs';
 
 /** The MongoDB and Redis that all subjects share. Each subject has its own database and queue. */
 export class Databases {
@@ -24,14 +24,14 @@ export class Databases {
     mkdirSync(LOCAL, { recursive: true });
     const folder = launcher.temporaryFolder(LOCAL);
     const dataDir = kept === undefined ? folder : resolve(kept);
-    const mongodb = await runMongodb(launcher, { dataDir, port: await anyFreePort() });
-    const redis = await runRedis(launcher, { dataDir: folder, port: await anyFreePort() });
+    const mongodb = await runMongodb(launcher, { dataDir });
+    const redis = await runRedis(launcher, { dataDir: folder });
     return new Databases(mongodb, redis);
   }
 
-  /** @returns {import('mongoose').mongo.Db} */
-  db(name) {
-    return this.client.db(name);
+  /** Returns the database of an environment. */
+  db({ MONGODB_URI }) {
+    return this.client.db(new URL(MONGODB_URI).pathname.slice(1));
   }
 
   /** Returns the environment of a subject's processes: free ports, and its own database and queue. */
@@ -43,8 +43,8 @@ export class Databases {
       NODE_ENV: 'production',
       LOG_LEVEL: 'warn',
       HOST: '127.0.0.1',
-      PORT: String(await anyFreePort()),
-      WORKER_PORT: String(await anyFreePort()),
+      PORT: String(await getPort()),
+      WORKER_PORT: String(await getPort()),
       ADMIN_PORT: '0',
       MONGODB_URI: uri.href,
       REDIS_URL: this.uris.redis,
@@ -53,7 +53,7 @@ export class Databases {
   }
 
   async versions() {
-    const { version: mongod } = await this.db('admin').command({ buildInfo: 1 });
+    const { version: mongod } = await this.client.db('admin').command({ buildInfo: 1 });
     const redis = /redis_version:(\S+)/.exec(await this.redis.info('server'))?.[1];
     return { mongod, redis };
   }

@@ -11,17 +11,7 @@
  * @property {number} [must]
  * @property {number} [aim]
  * @property {boolean} [isWorst] whether the worst round counts instead of the median
- */
-
-/**
- * Figures that are measured together.
- * @typedef {object} Group
- * @property {Record<string, import('./load/generate.mjs').Load & {subject?: string}>} variants the load of each; the
- *   subject is by default the one that the variant is named after
- * @property {number} [rounds] if not those of steady loads
- * @property {Figure[]} figures
- * @property {(variant: string, subject: import('./subjects.mjs').Subject) => unknown} [before] each measurement
- * @property {Group['before']} [after]
+ * @property {(value: number) => string} [noteOf] the median
  */
 
 export const CREATES_PER_SECOND = {
@@ -30,7 +20,8 @@ export const CREATES_PER_SECOND = {
   format: (value) => `${value.toFixed(0)}/s`,
   better: 'more',
 };
-export const READS_PER_SECOND = { ...CREATES_PER_SECOND, of: ({ reads }) => reads.perSecond };
+export const READS_PER_SECOND = { ...CREATES_PER_SECOND, title: 'getById/s', of: ({ reads }) => reads.perSecond };
+export const LAST_RESPONSE = milliseconds('last response', ({ creates }) => creates.lastMs);
 export const P99_OF_STEADY_READS = milliseconds('p99 of getById', ({ steadyReads }) => steadyReads.ms.p99);
 export const MONGODB_CPU_PER_CREATE = milliseconds(
   "MongoDB's CPU per create with its indexing",
@@ -42,47 +33,15 @@ export function milliseconds(title, of) {
   return { title, of, format: duration, better: 'less' };
 }
 
-/**
- * Measures the variants of a group in turn. Returns the rows of its figures, and what was measured.
- * @param {import('./benchmark.mjs').Bench} bench
- * @param {Record<string, import('./subjects.mjs').Subject>} subjects
- * @param {string} title of the step
- * @param {Group} group
- */
-export async function measureGroup({ launcher, meter, size }, subjects, title, group) {
-  const { variants, rounds = size.rounds, figures, before, after } = group;
-  const results = await launcher.steps.run(title, () =>
-    interleave(Object.keys(variants), rounds, async (variant) => {
-      const { subject: name = variant, ...load } = variants[variant];
-      await before?.(variant, subjects[name]);
-      try {
-        return await meter.measure(subjects[name], load);
-      } finally {
-        await after?.(variant, subjects[name]);
-      }
-    }),
-  );
-  return { rows: figures.map((figure) => rowOf(figure, results)), results };
-}
-
-/**
- * Measures variants round by round, so that other work on the machine affects all of them. The order rotates, because a
- * load may affect the one after it. Returns the results by variant, one per round.
- */
-export async function interleave(variants, rounds, measure) {
-  const results = Object.fromEntries(variants.map((variant) => [variant, []]));
-  for (let round = 0; round < rounds; round += 1) {
-    const first = round % variants.length;
-    for (const variant of [...variants.slice(first), ...variants.slice(0, first)])
-      results[variant].push(await measure(variant));
-  }
-  return results;
+/** Returns the ratio of a figure of a variant to that of another. `more` follows the figure's title. */
+export function ratio(figure, more, [variant, against], must, aim) {
+  return { ...figure, title: `${figure.title}${more}`, variant, against, must, aim };
 }
 
 /** Returns the row of a figure, and with a ratio a note of the two medians. */
-export function rowOf({ of, variant = 'service', against, ...figure }, results) {
+export function rowOf({ of, noteOf, variant = 'service', against, ...figure }, results) {
   const values = results[variant].map(of);
-  if (against === undefined) return { ...figure, values };
+  if (against === undefined) return { ...figure, values, note: noteOf?.(median(values)) };
   const others = results[against].map(of);
   const note = [values, others].map((each) => figure.format(median(each))).join(' to ');
   return { ...figure, format: times, values: values.map((value, round) => value / others[round]), note };
@@ -96,8 +55,8 @@ export function median(values) {
   return Number.isInteger(half) ? (sorted[half - 1] + sorted[half]) / 2 : sorted[Math.floor(half)];
 }
 
-export function times(ratio) {
-  return `${ratio.toFixed(2)} ×`;
+export function times(value) {
+  return `${value.toFixed(2)} ×`;
 }
 
 export function duration(ms) {
@@ -107,4 +66,9 @@ export function duration(ms) {
 
 export function megabytes(value) {
   return `${value.toFixed(0)} MB`;
+}
+
+/** Formats a whole number with separators. */
+export function number(value) {
+  return value.toLocaleString('en');
 }

@@ -3,21 +3,20 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { LOCAL } from '../tools/checkout/root.mjs';
+import { waitUntil } from '../tools/wait-until.mjs';
 import { cpuMsOf, peakMegabytesOf, resetPeakOf } from './processes.mjs';
 
 const GENERATOR = fileURLToPath(new URL('./load/generate.mjs', import.meta.url));
 /** The work that a load leaves behind (flushes, removed jobs) must not affect the next one. */
 const SETTLE_MS = 200;
 const RECOUNT_MS = 2000;
-const POLL_INTERVAL_MS = 20;
-const INDEXED_WITHIN_MS = 60_000;
+/** Nothing is stored any more if nothing was in this time. */
+const STABLE_MS = 1000;
+const INDEXED = { everyMs: 20, withinMs: 60_000 };
 
 /**
- * @typedef {object} Measured the result of one load on one subject
- * @property {import('./load/tally.mjs').Report} [creates]
- * @property {import('./load/tally.mjs').Report} [reads]
- * @property {import('./load/tally.mjs').Report} [steadyReads]
- * @property {import('./load/tally.mjs').Report} [steadyCreates]
+ * The result of one load on one subject: the report of each stream of the load, and
+ * @typedef {object} Measured
  * @property {number} indexedMs from the last response until search finds all created items
  * @property {Record<string, number>} cpuMs CPU time until then by process, including the databases
  * @property {Record<string, number>} peakMegabytes peak memory by process of the subject
@@ -49,32 +48,21 @@ export class Meter {
    */
   async measure(subject, load) {
     const pids = { ...subject.pids, ...this.#databases.pids };
-    const countBefore = load.creates && (await subject.countItems());
+    const countBefore = await countItems(subject);
     const before = mapValues(pids, cpuMsOf);
     Object.values(subject.pids).forEach(resetPeakOf);
 
-    const steadyReads = load.steadyReads && { id: subject.itemId, ...load.steadyReads };
-    const reports = await this.#generate({ port: subject.port, ...load, steadyReads });
+    const reports = await this.#generate(subject, load);
 
     for (const [name, { ms }] of Object.entries(reports))
       if (ms.p50 === undefined) this.report(`${subject.title} sent no response to ${name} in the measured time`);
-    const indexedMs = load.creates ? await this.waitUntilIndexed(subject) : 0;
+    const indexedMs = load.creates ? await this.#waitUntilIndexed(subject) : 0;
     const cpuMs = mapValues(pids, (pid, name) => cpuMsOf(pid) - before[name]);
     const peakMegabytes = mapValues(subject.pids, peakMegabytesOf);
     if (load.creates) await this.#checkStored(subject, countBefore, reports, load.creates.expected);
     if (load.reads) this.#checkReads(subject, reports.reads);
     await delay(SETTLE_MS);
     return { ...reports, indexedMs, cpuMs, peakMegabytes };
-  }
-
-  /** Queues creates while the workers of a subject are suspended. */
-  async fillQueue({ port, pids }, creates) {
-    process.kill(pids.worker, 'SIGSTOP');
-    try {
-      await this.#generate({ port, creates: { ...creates, isAsync: true } });
-    } finally {
-      process.kill(pids.worker, 'SIGCONT');
-    }
   }
 
   /** Runs each subject before it is measured, until V8 has compiled its code and its caches are filled. */
@@ -84,8 +72,37 @@ export class Meter {
     });
   }
 
-  async #generate(load) {
-    writeFileSync(this.#loadFile, JSON.stringify(load));
+  /** Queues creates while the workers of a subject are suspended. */
+  async fillQueue(subject, creates) {
+    process.kill(subject.pids.worker, 'SIGSTOP');
+    try {
+      await this.#generate(subject, { creates: { ...creates, isAsync: true } });
+    } finally {
+      process.kill(subject.pids.worker, 'SIGCONT');
+    }
+  }
+
+  /** Waits until a subject has stored everything that is queued, and search finds it. */
+  async waitUntilIdle(subject) {
+    let count = -1;
+    const isStable = async () => count === (count = await countItems(subject));
+    await waitUntil(isStable, { everyMs: STABLE_MS });
+    await this.#waitUntilIndexed(subject);
+  }
+
+  /** @param {string} problem a sentence without the final period */
+  report(problem) {
+    this.problems.push(problem);
+    this.#launcher.steps.print(`!!!!! ${problem}`);
+  }
+
+  async #generate({ port, itemId, tokens }, load) {
+    const streams = mapValues(load, (stream, name) => ({
+      tokens,
+      ...(/reads/i.test(name) && { operation: 'getById', inputs: [{ id: itemId }] }),
+      ...stream,
+    }));
+    writeFileSync(this.#loadFile, JSON.stringify({ port, ...streams }));
     const output = await this.#launcher.run(process.execPath, [GENERATOR, this.#loadFile], { name: 'generator' });
     const { cpuMs, ...reports } = JSON.parse(output);
     this.generated.cpuMs += cpuMs;
@@ -94,57 +111,59 @@ export class Meter {
   }
 
   /** Waits for the work that a subject defers, so that it does not slow down the next subject. */
-  async waitUntilIndexed({ title, hasUnindexed }) {
+  async #waitUntilIndexed({ title, db }) {
     const since = performance.now();
-    while (await hasUnindexed()) {
-      if (performance.now() - since > INDEXED_WITHIN_MS) {
-        this.report(`${title} did not make all items searchable within a minute`);
-        break;
-      }
-      await delay(POLL_INTERVAL_MS);
+    if (!(await waitUntil(async () => !(await hasUnindexed(db)), INDEXED))) {
+      this.report(`${title} did not make all items searchable within a minute`);
     }
     return performance.now() - since;
   }
 
   /** Requires that every create with a 200 is stored and, beyond those, at most the ones with an unknown outcome. */
-  async #checkStored({ title, countItems }, countBefore, { creates, steadyCreates }, expected) {
-    const { refusedWithoutRetryAfter } = creates;
-    const responses = added(creates.responses, steadyCreates?.responses ?? {});
+  async #checkStored(subject, countBefore, { creates, steadyCreates }, expected) {
+    const { title } = subject;
+    const responses = { ...creates.responses };
+    for (const [status, count] of Object.entries(steadyCreates?.responses ?? {}))
+      responses[status] = (responses[status] ?? 0) + count;
     const { 200: created = 0, 503: refused = 0, ...others } = responses;
     const unknown = sum(others);
-    let stored = (await countItems()) - countBefore;
+    let stored = (await countItems(subject)) - countBefore;
     // Creates with an unknown outcome may still be stored, and must not count towards the next load.
     if (stored !== created || unknown > 0) {
       await delay(RECOUNT_MS);
-      stored = (await countItems()) - countBefore;
+      stored = (await countItems(subject)) - countBefore;
     }
     if (stored < created || stored > created + unknown) {
       this.report(`${title} stored ${stored} items and returned 200 for ${created}`);
     }
-    if (refusedWithoutRetryAfter > 0) {
-      this.report(`${title} returned 503 without Retry-After ${refusedWithoutRetryAfter} times`);
+    if (creates.refusedWithoutRetryAfter > 0) {
+      this.report(`${title} returned 503 without Retry-After ${creates.refusedWithoutRetryAfter} times`);
     }
     const isExpected = Object.keys(others).every((status) => status === expected);
     if (refused > 0 || !isExpected) this.remarks.push(`${title} responded with ${JSON.stringify(responses)}`);
   }
 
   /** Requires 200s only: the requests have been checked, and a fast rejection must not count as speed. */
-  #checkReads({ title }, { responses: { 200: succeeded = 0, ...others } }) {
-    if (succeeded === 0 || sum(others) > 0)
-      this.report(`${title} responded to reads with ${JSON.stringify({ 200: succeeded, ...others })}`);
-  }
-
-  /** @param {string} problem a sentence without the final period */
-  report(problem) {
-    this.problems.push(problem);
-    this.#launcher.steps.print(`!!!!! ${problem}`);
+  #checkReads({ title }, { responses }) {
+    if (!responses[200] || Object.keys(responses).length > 1)
+      this.report(`${title} responded to reads with ${JSON.stringify(responses)}`);
   }
 }
 
-function added(counts, others) {
-  const all = { ...counts };
-  for (const [name, count] of Object.entries(others)) all[name] = (all[name] ?? 0) + count;
-  return all;
+/** Returns how many items a subject has, without reading them. */
+function countItems({ db }) {
+  return db.collection('items').estimatedDocumentCount();
+}
+
+/**
+ * Returns whether an item has no search terms yet. Looks at the newest item first: a scan for any such item would pass
+ * over the removed index keys of all items that were indexed just before.
+ */
+async function hasUnindexed(db) {
+  const items = db.collection('items');
+  const newest = await items.findOne({}, { projection: { searchVersion: 1 }, sort: { publicId: -1 } });
+  if (newest !== null && !newest.searchVersion) return true;
+  return (await items.findOne({ searchVersion: { $in: [null, 0] } }, { projection: { _id: 1 } })) !== null;
 }
 
 function sum(counts) {

@@ -3,13 +3,10 @@ import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { ROOT } from '../tools/checkout/root.mjs';
 import { StepError } from '../tools/steps.mjs';
-import { table } from './report.mjs';
 
 const DOCS = join(ROOT, 'docs');
 const PAGES = ['benchmarks.md', 'metrics.md'];
 const PLOTS = join(DOCS, 'benchmarks');
-/** More plots than this are drawn in two columns. */
-const ONE_COLUMN = 4;
 
 /**
  * Replaces the part of docs/benchmarks.md or docs/metrics.md that belongs to a benchmark, and its plots.
@@ -25,15 +22,7 @@ export async function writePage(name, results, plots) {
   const [, after] = rest.split(end);
   mkdirSync(PLOTS, { recursive: true });
   for (const [file, { svg }] of Object.entries(plots)) writeFileSync(join(PLOTS, `${file}.svg`), svg);
-  const text = `${before}${begin}\n\n${[...imagesOf(plots), results].join('\n\n')}\n\n${end}${after}`;
-  writeFileSync(page, await format(text, { ...(await resolveConfig(page)), filepath: page }));
-}
-
-function imagesOf(plots) {
   const images = Object.entries(plots).map(([file, { title }]) => `![Plot: ${title}](benchmarks/${file}.svg)`);
-  if (images.length <= ONE_COLUMN) return images;
-  const [first, ...more] = images.flatMap((image, index) =>
-    index % 2 === 0 ? [[image, images[index + 1] ?? '']] : [],
-  );
-  return [table(first, more)];
+  const text = `${before}${[begin, ...images, results, end].join('\n\n')}${after}`;
+  writeFileSync(page, await format(text, { ...(await resolveConfig(page)), filepath: page }));
 }

@@ -1,12 +1,13 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { ROOT } from '../tools/checkout/root.mjs';
-import { CREATES_PER_SECOND, duration, interleave, median, megabytes } from './figures.mjs';
-import { Pool, startApi } from './limited-processes.mjs';
+import { CREATES_PER_SECOND, duration, median, megabytes, number, rowOf } from './figures.mjs';
+import { measureGroups } from './groups.mjs';
 import { exampleBody } from './load/requests.mjs';
 import { linePlot } from './plots.mjs';
+import { startPool } from './pool.mjs';
 import { table } from './report.mjs';
+import { startDemoApi } from './subjects.mjs';
 
 export const FULL = { rounds: 5, warmUpMs: 1000, ms: 7000, initialWarmUpMs: 8000 };
 export const QUICK = { rounds: 1, warmUpMs: 1000, ms: 5000, initialWarmUpMs: 3000 };
@@ -17,11 +18,13 @@ const BURST_ITEMS = 4000;
 /** Of the burst that gives the rate of one worker. */
 const RATE_ITEMS = 1000;
 const BURST_WORKERS = [2, 6];
+const MODELS = { formula: 'the formula', simulation: 'the simulation' };
 const MAX_DEVIATION = 0.2;
 /** For each worker, until V8 has compiled its code. With the limit, that would take longer than a burst. */
 const WARM_UP_CREATES = 6000;
 const WAITING_JOBS = 8000;
-const POLL_INTERVAL_MS = 100;
+/** All creates of a burst wait until they are stored. */
+const ENV = { CREATE_WAIT_MS: '120000' };
 
 const simulation = join(ROOT, 'dist', 'apps', 'cli', 'src', 'size-burst', 'simulate-burst.js');
 const { drainSecondsByFormula, simulateBurst } = createRequire(import.meta.url)(simulation);
@@ -33,89 +36,65 @@ const { drainSecondsByFormula, simulateBurst } = createRequire(import.meta.url)(
  * @returns {Promise<import('./report.mjs').Findings>}
  */
 export async function measure(bench) {
-  const { launcher, databases, meter, size } = bench;
-  // All creates of a burst wait until they are stored.
-  const env = { ...(await databases.environment('service')), DEMO_CATALOGUE: 'on', CREATE_WAIT_MS: '120000' };
-  const service = await startApi(bench, env);
-  const pool = new Pool(launcher, 'worker', env);
-  const variants = variantsOf(size, service);
-  await withWorkers(pool, service, { workers: 1 }, () =>
-    meter.warmUp({ service }, { creates: { connections: 64, ms: size.initialWarmUpMs } }),
-  );
-  const bytes = await bytesPerJob(bench, service, pool);
-  const results = await launcher.steps.run('rates and bursts', () =>
-    interleave(Object.keys(variants), size.rounds, async (name) => {
-      const { load, ...processes } = variants[name];
-      const warmUp = { creates: { connections: 256, count: WARM_UP_CREATES * processes.workers } };
-      return withWorkers(pool, service, processes, () => meter.measure(service, load), {
-        warmUp: () => meter.measure(service, warmUp),
-      });
-    }),
-  );
-  const bursts = BURST_WORKERS.map((workers) => compareBurst(workers, results));
+  const { meter, size } = bench;
+  const service = await startDemoApi(bench, ENV);
+  const first = await startPool(bench, service, 'worker', 1);
+  await meter.warmUp({ service }, { creates: { connections: 64, ms: size.initialWarmUpMs } });
+  await first.stop();
+  const bytesPerJob = await measureJobs(bench, service);
+  const { rows, results } = await measureGroups(bench, { service }, { sizing: sizingGroup(bench) });
+  const bursts = BURST_WORKERS.map((workers) => compareBurst(workers, results.sizing));
   const notes = [
     `${size.rounds} interleaved rounds of ${size.ms / 1000} s.`,
-    `The workers of ${CORES} cores are limited once they have stored ${count(WARM_UP_CREATES)} items each. The other processes have no limit.`,
-    `A burst is ${count(BURST_ITEMS)} creates at once, over as many connections.`,
+    `The workers of ${CORES} cores are limited once they have stored ${number(WARM_UP_CREATES)} items each. The other processes have no limit.`,
+    `A burst is ${number(BURST_ITEMS)} creates at once, over as many connections.`,
   ];
+  const lines = bursts.map(({ line }) => line);
   return {
     notes,
-    rows: [...rateRows(results), bytesRow(bytes), ...memoryRows(results), ...bursts.flatMap(({ rows }) => rows)],
-    tables: [
-      table(
-        ['Burst', 'By formula', 'Simulated', 'Measured'],
-        bursts.map(({ line }) => line),
-      ),
-    ],
-    plots: Object.fromEntries(bursts.map(({ workers, plot }) => [`burst-${workers}-workers`, plot])),
+    rows: [...rows, bytesPerJob, ...memoryRows(results.sizing), ...bursts.flatMap((burst) => burst.rows)],
+    tables: [table(['Burst', 'By formula', 'Simulated', 'Measured'], lines)],
+    plots: Object.fromEntries(bursts.map(({ plot }, index) => [`burst-${BURST_WORKERS[index]}-workers`, plot])),
   };
 }
 
-function variantsOf({ warmUpMs, ms }, { itemId }) {
-  const burst = (workers, items) => ({
-    workers,
-    isLimited: true,
-    load: { creates: { connections: items, count: items } },
+/** Variants with as many workers as their names say, or with one of them unlimited, or without. */
+function sizingGroup(bench) {
+  const { warmUpMs, ms } = bench.size;
+  const burst = (items) => ({ subject: 'service', creates: { connections: items, count: items } });
+  let pool;
+  const perCore = (title, variant, cpuMs) => ({
+    ...CREATES_PER_SECOND,
+    title,
+    variant,
+    of: (measured) => 1000 / cpuMs(measured),
+    noteOf: (perSecond) => `${(1000 / perSecond).toFixed(2)} ms of CPU each`,
   });
-  const reads = { operation: 'getById', inputs: [{ id: itemId }], connections: 64, warmUpMs, ms };
+  const perCreate = (process) => (measured) => measured.cpuMs[process] / measured.creates.responses[200];
+  const perRead = ({ cpuMs, reads }) => cpuMs.api / reads.responses[200];
+  const rate = `creates/s of one worker of ${CORES} cores, which stores ${number(RATE_ITEMS)} creates at once`;
   return {
-    one: burst(1, RATE_ITEMS),
-    ...Object.fromEntries(BURST_WORKERS.map((workers) => [workers, burst(workers, BURST_ITEMS)])),
-    unlimited: { workers: 1, load: { creates: { connections: 256, warmUpMs, ms } } },
-    reads: { workers: 0, load: { reads } },
+    variants: {
+      1: burst(RATE_ITEMS),
+      ...Object.fromEntries(BURST_WORKERS.map((workers) => [workers, burst(BURST_ITEMS)])),
+      unlimited: { subject: 'service', creates: { connections: 256, warmUpMs, ms } },
+      reads: { subject: 'service', reads: { connections: 64, warmUpMs, ms } },
+    },
+    before: async (variant, service) => {
+      const workers = { unlimited: 1, reads: 0 }[variant] ?? Number(variant);
+      pool = await startPool(bench, service, 'worker', workers);
+      if (workers === 0) return;
+      await bench.meter.measure(service, { creates: { connections: 256, count: WARM_UP_CREATES * workers } });
+      if (variant !== 'unlimited') pool.limit(CORES);
+    },
+    after: () => pool.stop(),
+    figures: [
+      { ...CREATES_PER_SECOND, title: rate, variant: '1', of: burstRate },
+      perCore('creates/s per core of workers, with their indexing', 'unlimited', perCreate('worker 1')),
+      perCore('creates/s per core of APIs', 'unlimited', perCreate('api')),
+      perCore('getById/s per core of APIs', 'reads', perRead),
+    ],
   };
-}
-
-/** Starts workers, warms them up, limits them if wanted, and stops them after `work`. */
-async function withWorkers(pool, service, { workers, isLimited }, work, { warmUp } = {}) {
-  await pool.start(workers, service);
-  try {
-    if (workers > 0) await warmUp?.();
-    if (isLimited) pool.limit(CORES);
-    return await work();
-  } finally {
-    await pool.stop();
-  }
-}
-
-/** Returns the bytes of Redis's memory that a job takes while it waits. No worker may be running. */
-async function bytesPerJob({ databases, meter }, service, pool) {
-  const usedMemory = async () => Number(/used_memory:(\d+)/.exec(await databases.redis.info('memory'))?.[1]);
-  const countBefore = await service.countItems();
-  const before = await usedMemory();
-  const creates = { connections: 64, count: WAITING_JOBS, isAsync: true, expected: '202' };
-  await meter.measure(service, { creates });
-  const bytes = ((await usedMemory()) - before) / WAITING_JOBS;
-  await withWorkers(pool, service, { workers: 1 }, async () => {
-    while ((await service.countItems()) < countBefore + WAITING_JOBS) await delay(POLL_INTERVAL_MS);
-  });
-  return bytes;
-}
-
-function bytesRow(bytes) {
-  const itemBytes = JSON.stringify(exampleBody()).length;
-  const title = `memory of Redis per waiting job, with items of ${itemBytes} bytes`;
-  return { title, values: [bytes], format: (value) => `${value.toFixed(0)} bytes`, better: 'less' };
 }
 
 /** Returns the rate at which a burst was stored. All its creates were due at once. */
@@ -123,70 +102,51 @@ function burstRate({ creates }) {
   return (creates.responses[200] * 1000) / creates.ms.max;
 }
 
-function rateRows(results) {
-  const { format } = CREATES_PER_SECOND;
-  const perCore = (title, variant, cpuMs) => {
-    const values = results[variant].map((measured) => 1000 / cpuMs(measured));
-    return { title, values, format, better: 'more', note: `${(1000 / median(values)).toFixed(2)} ms of CPU each` };
-  };
-  const perCreate = (process) => (measured) => measured.cpuMs[process] / measured.creates.responses[200];
-  const perRead = ({ cpuMs, reads }) => cpuMs.api / reads.responses[200];
-  const title = `creates/s of one worker of ${CORES} cores, which stores ${count(RATE_ITEMS)} creates at once`;
-  return [
-    { title, values: results.one.map(burstRate), format, better: 'more' },
-    perCore('creates/s per core of workers, with their indexing', 'unlimited', perCreate('worker 1')),
-    perCore('creates/s per core of APIs', 'unlimited', perCreate('api')),
-    perCore('getById/s per core of APIs', 'reads', perRead),
-  ];
+/** Measures the bytes of Redis's memory that a job takes while it waits. No worker may be running. */
+async function measureJobs(bench, service) {
+  const usedMemory = async () => Number(/used_memory:(\d+)/.exec(await bench.databases.redis.info('memory'))?.[1]);
+  const before = await usedMemory();
+  const creates = { connections: 64, count: WAITING_JOBS, isAsync: true, expected: '202' };
+  await bench.meter.measure(service, { creates });
+  const bytes = ((await usedMemory()) - before) / WAITING_JOBS;
+  const pool = await startPool(bench, service, 'worker', 1);
+  await bench.meter.waitUntilIdle(service);
+  await pool.stop();
+  const title = `memory of Redis per waiting job, with items of ${JSON.stringify(exampleBody()).length} bytes`;
+  return { title, values: [bytes], format: (value) => `${value.toFixed(0)} bytes`, better: 'less' };
 }
 
 function memoryRows(results) {
-  const rows = { api: 'API', 'worker 1': 'worker' };
-  return Object.entries(rows).map(([process, name]) => ({
-    title: `most memory of the ${name}, at full load and in bursts`,
-    values: ['unlimited', ...BURST_WORKERS].flatMap((variant) =>
-      results[variant].map(({ peakMegabytes }) => peakMegabytes[process]),
-    ),
-    format: megabytes,
-    better: 'less',
-    isWorst: true,
-  }));
+  const all = { unlimited: ['unlimited', ...BURST_WORKERS].flatMap((variant) => results[variant]) };
+  return Object.entries({ api: 'API', 'worker 1': 'worker' }).map(([process, name]) => {
+    const title = `most memory of the ${name}, at full load and in bursts`;
+    const of = ({ peakMegabytes }) => peakMegabytes[process];
+    return rowOf({ title, variant: 'unlimited', of, format: megabytes, better: 'less', isWorst: true }, all);
+  });
 }
 
 /** Compares the bursts of all rounds with the formula and the simulation, each with the rate of its round. */
 function compareBurst(workers, results) {
   const rounds = results[workers].map(({ creates }, round) => {
-    const burst = { items: BURST_ITEMS, workers, workerRate: burstRate(results.one[round]) };
-    return {
-      creates,
-      simulated: simulateBurst(burst),
-      seconds: {
-        'the formula': drainSecondsByFormula(burst),
-        'the simulation': simulateBurst(burst).seconds,
-        measured: creates.ms.max / 1000,
-      },
-    };
+    const burst = { items: BURST_ITEMS, workers, workerRate: burstRate(results[1][round]) };
+    const simulated = simulateBurst(burst);
+    return { creates, simulated, formula: drainSecondsByFormula(burst), simulation: simulated.seconds };
   });
-  const title = `${count(BURST_ITEMS)} creates at once, ${workers} workers of ${CORES} cores`;
-  const deviationRow = (model) => ({
-    title: `${title}: deviation of the measured time from ${model}`,
-    values: rounds.map(({ seconds }) => Math.abs(seconds.measured / seconds[model] - 1)),
+  const measuredS = ({ creates }) => creates.ms.max / 1000;
+  const title = `${number(BURST_ITEMS)} creates at once, ${workers} workers of ${CORES} cores`;
+  const rows = Object.entries(MODELS).map(([model, name]) => ({
+    title: `${title}: deviation of the measured time from ${name}`,
+    values: rounds.map((round) => Math.abs(measuredS(round) / round[model] - 1)),
     format: (value) => `${(value * 100).toFixed(0)} %`,
     better: 'less',
     must: MAX_DEVIATION,
-  });
-  const medians = ['the formula', 'the simulation', 'measured'].map((name) =>
-    duration(1000 * median(rounds.map(({ seconds }) => seconds[name]))),
-  );
-  return {
-    workers,
-    rows: [deviationRow('the formula'), deviationRow('the simulation')],
-    line: [title, ...medians],
-    plot: burstPlot(`Items stored of ${title}`, rounds.at(-1)),
-  };
+  }));
+  const seconds = [({ formula }) => formula, ({ simulation }) => simulation, measuredS];
+  const line = [title, ...seconds.map((of) => duration(1000 * median(rounds.map(of))))];
+  return { rows, line, plot: burstPlot(`Items stored of ${title}`, rounds.at(-1)) };
 }
 
-function burstPlot(title, { creates, simulated, seconds }) {
+function burstPlot(title, { creates, simulated, formula }) {
   const origin = [0, 0];
   // The timeline begins while the connections are opened.
   const beganS = (creates.lastMs - creates.ms.max) / 1000;
@@ -198,10 +158,6 @@ function burstPlot(title, { creates, simulated, seconds }) {
   return linePlot(title, {
     measured: [origin, ...measured],
     simulated: [origin, ...steps],
-    'by formula': [origin, [seconds['the formula'], BURST_ITEMS]],
+    'by formula': [origin, [formula, BURST_ITEMS]],
   });
-}
-
-function count(value) {
-  return value.toLocaleString('en');
 }

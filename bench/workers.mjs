@@ -1,7 +1,9 @@
-import { CREATES_PER_SECOND, measureGroup, median, READS_PER_SECOND } from './figures.mjs';
-import { Pool, startApi } from './limited-processes.mjs';
+import { CREATES_PER_SECOND, median, ratio, READS_PER_SECOND } from './figures.mjs';
+import { measureGroups, sameLoad } from './groups.mjs';
 import { barPlot } from './plots.mjs';
+import { startPool } from './pool.mjs';
 import { table } from './report.mjs';
+import { startDemoApi } from './subjects.mjs';
 
 export const FULL = { rounds: 5, warmUpMs: 3000, ms: 8000, initialWarmUpMs: 8000 };
 export const QUICK = { rounds: 1, warmUpMs: 2000, ms: 4000, initialWarmUpMs: 3000 };
@@ -17,40 +19,37 @@ const COUNTS = Object.keys(MUSTS);
  */
 export async function measure(bench) {
   const { warmUpMs, ms, rounds, initialWarmUpMs } = bench.size;
-  const env = { ...(await bench.databases.environment('service')), DEMO_CATALOGUE: 'on' };
-  const service = await startApi(bench, env);
-  const creates = { connections: 256 };
-  const reads = { operation: 'getById', inputs: [{ id: service.itemId }], connections: 64 };
-  await bench.meter.warmUp({ service }, { reads: { ...reads, ms: initialWarmUpMs } });
-
-  const groups = [
-    ['creates/s', 'workers', CREATES_PER_SECOND, { creates: { ...creates, warmUpMs, ms } }],
-    ['getById/s', 'APIs', READS_PER_SECOND, { reads: { ...reads, warmUpMs, ms } }],
-  ];
-  const rows = [];
-  const series = [];
-  for (const [title, kind, figure, load] of groups) {
-    const pool = new Pool(bench.launcher, kind === 'workers' ? 'worker' : 'api', env);
-    const { rows: ofKind, results } = await measureGroup(bench, { service }, `${title} with ${kind}`, {
-      variants: Object.fromEntries(COUNTS.map((count) => [count, { subject: 'service', ...load }])),
+  const service = await startDemoApi(bench);
+  await bench.meter.warmUp({ service }, { reads: { connections: 64, ms: initialWarmUpMs } });
+  const group = (figure, kind, processes, load) => {
+    let pool;
+    return {
+      variants: sameLoad(COUNTS, { subject: 'service', ...load }),
       before: async (count, subject) => {
-        await pool.start(Number(count), subject);
+        pool = await startPool(bench, subject, kind, Number(count));
         pool.limit(CORES);
       },
       after: () => pool.stop(),
-      figures: COUNTS.slice(1).map((count) => ({
-        ...figure,
-        title: `${title} with ${count} ${kind} of ${CORES} cores, against one`,
-        variant: count,
-        against: '1',
-        must: MUSTS[count],
-        aim: Number(count),
-      })),
-    });
-    rows.push(...ofKind);
-    const values = COUNTS.map((count) => median(results[count].map(figure.of)));
-    series.push({ name: `${title} with ${kind}`, values });
-  }
+      figures: COUNTS.slice(1).map((count) => {
+        const more = ` with ${count} ${processes} of ${CORES} cores, against one`;
+        return ratio(figure, more, [count, '1'], MUSTS[count], Number(count));
+      }),
+    };
+  };
+  const { rows, results } = await measureGroups(
+    bench,
+    { service },
+    {
+      'creates/s with workers': group(CREATES_PER_SECOND, 'worker', 'workers', {
+        creates: { connections: 256, warmUpMs, ms },
+      }),
+      'getById/s with APIs': group(READS_PER_SECOND, 'api', 'APIs', { reads: { connections: 64, warmUpMs, ms } }),
+    },
+  );
+  const series = Object.entries(results).map(([name, byCount]) => ({
+    name,
+    values: COUNTS.map((count) => median(byCount[count].map(({ creates, reads }) => (creates ?? reads).perSecond))),
+  }));
   const notes = [`${rounds} interleaved rounds of ${ms / 1000} s. MongoDB, Redis and the other process have no limit.`];
   const lines = series.map(({ name, values }) => [name, ...values.map((value) => value.toFixed(0))]);
   const plot = { title: `Rate by the number of processes of ${CORES} cores`, groups: COUNTS, series };

@@ -17,7 +17,7 @@ export async function closedLoop(port, { connections, next, tally }) {
  * beforehand, one by one: of a thousand opened at once, any may wait a second for a lost SYN. Ends after `count`
  * requests, or once `until` has settled.
  */
-export async function openLoop(port, { connections: size, rate, count = Infinity, until, next, tally }) {
+export async function openLoop(port, { connections: size, rate = Infinity, count = Infinity, until, next, tally }) {
   const connections = connectionsTo(port, size);
   for (const connection of connections) await connection.open();
   const begin = performance.now();

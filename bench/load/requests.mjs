@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-
 const NAMES = ['Road bike', 'Oak bookshelf', 'Leather armchair', 'Winter coat', 'Film camera', 'Garden table'];
 const TRAITS = ['vintage', 'hardly used', 'repainted', 'large', 'handmade', 'with box', 'from 1987', 'foldable'];
 const SENTENCES = [
@@ -20,28 +18,26 @@ const UNKNOWN = 1_000_000;
 export const REFERENCES = { brands: 50, conditions: 5 };
 
 /**
- * Returns a function that makes create requests of about 900 bytes, no two with the same name. An item has some 60 search
- * terms, about as many as a generated listing.
+ * Returns a function that makes the next request of a stream. Creates have about 900 bytes, and no two have the same name.
+ * An item has some 60 search terms, about as many as a generated listing.
+ * @param {number | number[]} port
+ * @param {import('./stream.mjs').Stream} stream
  */
-export function createRequests(port, { keyed, waitS, isAsync, isUnknown, tokens = [] }) {
+export function requestsOf(port, { operation, inputs, tokens = [], waitS, isAsync, isUnknown }) {
+  const callers = tokens.length === 0 ? [''] : tokens.map((token) => `Authorization: Bearer ${token}\r\n`);
+  if (operation !== undefined) {
+    const requests = inputs.map((input) => post(port, operation, JSON.stringify(input), callers[0]));
+    return () => requests[Math.floor(Math.random() * requests.length)];
+  }
   const bodies = Array.from({ length: TEXTS }, (_, index) => bodyAfterName(index, isUnknown));
   const preference = isAsync ? 'respond-async' : waitS && `wait=${waitS}`;
   const prefer = preference === undefined ? '' : `Prefer: ${preference}\r\n`;
-  const callers = tokens.length === 0 ? [''] : tokens.map(authorization);
   let count = 0;
   return () => {
     count += 1;
     const name = `${pick(NAMES, count)} ${pick(TRAITS, count * 7)} ${count}`;
-    const key = keyed ? `Idempotency-Key: ${randomUUID()}\r\n` : '';
-    return post(port, 'create', `{"name":"${name}",${pick(bodies, count)}`, `${prefer}${key}${pick(callers, count)}`);
+    return post(port, 'create', `{"name":"${name}",${pick(bodies, count)}`, prefer + pick(callers, count));
   };
-}
-
-/** Returns a function that draws requests with these inputs at random. */
-export function readRequests(port, { operation, inputs, token }) {
-  const headers = token === undefined ? '' : authorization(token);
-  const requests = inputs.map((input) => post(port, operation, JSON.stringify(input), headers));
-  return () => requests[Math.floor(Math.random() * requests.length)];
 }
 
 /** Returns the body of the create that is checked before anything is measured. */
@@ -65,15 +61,11 @@ function bodyAfterName(index, isUnknown) {
   return JSON.stringify(body).slice(1);
 }
 
-function authorization(token) {
-  return `Authorization: Bearer ${token}\r\n`;
-}
-
 function pick(list, index) {
   return list[index % list.length];
 }
 
-function post(port, operation, body, headers = '') {
+function post(port, operation, body, headers) {
   const head = `POST /api/orpc/items/${operation} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n`;
   const type = `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
   return Buffer.from(`${head}${type}${headers}\r\n${body}`);

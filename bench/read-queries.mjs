@@ -1,4 +1,5 @@
 import mongoose from 'mongoose';
+import { number } from './figures.mjs';
 
 const PAGES = 20;
 const PAGE_SIZE = 50;
@@ -6,42 +7,29 @@ const SHORT_PAGE = 20;
 const FAVOURITES = 5000;
 
 /**
- * Returns groups of requests that are drawn at random, with the targets for the service's throughput against that of a
- * peer; `ids` is the number of items to request by getById.
+ * Returns groups of requests that are drawn at random by their title, with the "must" and "aim" for the service's throughput
+ * against that of each peer. `ids` is the number of items to request by getById.
  */
-export async function readGroups(db, ids) {
-  return [
-    {
-      title: 'getById/s, random ids',
+export async function readQueries(db, ids) {
+  const all = pages({});
+  const favourites = pages({ userId: await insertFavourites(db) });
+  return {
+    'getById/s, random ids': {
       operation: 'getById',
       inputs: await randomIds(db, ids),
-      against: { direct: { must: 1.6, aim: 3 }, minimal: { must: 3, aim: 4 } },
+      against: { direct: [1.6, 3], minimal: [3, 4] },
     },
-    {
-      title: `getAll/s, pages 1–${PAGES} of ${PAGE_SIZE}`,
-      operation: 'getAll',
-      inputs: pages({}),
-      against: { direct: { must: 1.25, aim: 2 }, minimal: { must: 1.6, aim: 2.5 } },
-    },
-    {
-      title: `getAll/s, the first page of ${PAGE_SIZE} for everyone`,
-      operation: 'getAll',
-      inputs: pages({}).slice(0, 1),
-      against: { minimal: { must: 5, aim: 15 } },
-    },
-    {
-      title: `getAll/s, category + status, ${SHORT_PAGE} per page`,
-      operation: 'getAll',
-      inputs: await fullFilters(db),
-      against: { direct: { must: 1.5, aim: 2.5 } },
-    },
-    {
-      title: `getAll/s, favourites of a user with ${FAVOURITES.toLocaleString('en')}, pages 1–${PAGES} of ${PAGE_SIZE}`,
-      operation: 'getAll',
-      inputs: pages({ userId: await insertFavourites(db) }),
-      against: { direct: { must: 1, aim: 2 } },
-    },
-  ];
+    [`getAll/s, pages 1–${PAGES} of ${PAGE_SIZE}`]: list(all, { direct: [1.25, 2], minimal: [1.6, 2.5] }),
+    [`getAll/s, the first page of ${PAGE_SIZE} for everyone`]: list(all.slice(0, 1), { minimal: [5, 15] }),
+    [`getAll/s, category + status, ${SHORT_PAGE} per page`]: list(await fullFilters(db), { direct: [1.5, 2.5] }),
+    [`getAll/s, favourites of a user with ${number(FAVOURITES)}, pages 1–${PAGES} of ${PAGE_SIZE}`]: list(favourites, {
+      direct: [1, 2],
+    }),
+  };
+}
+
+function list(inputs, against) {
+  return { operation: 'getAll', inputs, against };
 }
 
 /** Returns the ids of random items, as inputs of getById. */

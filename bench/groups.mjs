@@ -1,0 +1,80 @@
+import { StepError } from '../tools/steps.mjs';
+import { rowOf } from './figures.mjs';
+
+/**
+ * Figures that are measured together.
+ * @typedef {object} Group
+ * @property {Record<string, import('./load/generate.mjs').Load & {subject?: string}>} variants the load of each; the
+ *   subject is by default the one that the variant is named after
+ * @property {import('./figures.mjs').Figure[]} figures
+ * @property {boolean} [isWarmedUp] whether each subject gets its load for `size.initialWarmUpMs` first
+ * @property {number} [rounds] if not those of the benchmark
+ * @property {(variant: string, subject: import('./subjects.mjs').Subject) => unknown} [before] each measurement
+ * @property {Group['before']} [after]
+ */
+
+/**
+ * Measures groups one after another, each round by round, so that other work on the machine affects all variants.
+ * @param {import('./benchmark.mjs').Bench} bench
+ * @param {Record<string, import('./subjects.mjs').Subject>} subjects
+ * @param {Record<string, Group>} groups by title
+ * @returns the rows of their figures and, by group and variant, what was measured in each round
+ */
+export async function measureGroups(bench, subjects, groups) {
+  const rows = [];
+  const results = {};
+  for (const [title, group] of Object.entries(chosen(groups, bench.options.only))) {
+    results[title] = await measureGroup(bench, subjects, title, group);
+    rows.push(...group.figures.map((figure) => rowOf(figure, results[title])));
+  }
+  return { rows, results };
+}
+
+/** Returns the groups with these titles, or with one of these texts in their titles, or all. */
+export function chosen(groups, only) {
+  if (only.length === 0) return groups;
+  const isChosen = (title) => only.some((part) => (part in groups ? part === title : title.includes(part)));
+  const found = Object.entries(groups).filter(([title]) => isChosen(title));
+  if (found.length > 0) return Object.fromEntries(found);
+  throw new StepError(`No group is called ${only.join(' or ')}; available: ${Object.keys(groups).join('; ')}`);
+}
+
+/** Returns the same load for several variants. */
+export function sameLoad(variants, load) {
+  return Object.fromEntries(variants.map((variant) => [variant, load]));
+}
+
+/** Measures variants in turn. The order rotates, because a load may affect the one after it. */
+export async function interleave(variants, rounds, measure) {
+  const results = Object.fromEntries(variants.map((variant) => [variant, []]));
+  for (let round = 0; round < rounds; round += 1) {
+    const first = round % variants.length;
+    for (const variant of [...variants.slice(first), ...variants.slice(0, first)])
+      results[variant].push(await measure(variant));
+  }
+  return results;
+}
+
+function measureGroup({ launcher, meter, size }, subjects, title, group) {
+  const { variants, isWarmedUp, rounds = size.rounds, before, after } = group;
+  const measured = (variant, adapt = (load) => load) => {
+    const { subject: name = variant, ...load } = variants[variant];
+    return meter.measure(subjects[name], adapt(load));
+  };
+  return launcher.steps.run(title, async () => {
+    if (isWarmedUp) for (const variant of Object.keys(variants)) await measured(variant, (load) => lasting(load, size));
+    return interleave(Object.keys(variants), rounds, async (variant) => {
+      const subject = subjects[variants[variant].subject ?? variant];
+      await before?.(variant, subject);
+      try {
+        return await measured(variant);
+      } finally {
+        await after?.(variant, subject);
+      }
+    });
+  });
+}
+
+function lasting(load, { initialWarmUpMs: ms }) {
+  return Object.fromEntries(Object.entries(load).map(([name, stream]) => [name, { ...stream, ms }]));
+}
