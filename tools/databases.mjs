@@ -8,7 +8,6 @@ import { Steps } from './steps.mjs';
 
 const { runMongodb, runRedis } = await import('./embedded/start-databases.mjs');
 const { launch } = await import('./processes/launcher.mjs');
-const { anyFreePort } = await import('./processes/ports.mjs');
 
 const { values: options } = parseArgs({
   options: { data: { type: 'string' }, 'until-stdin-closes': { type: 'boolean', default: false } },
@@ -17,8 +16,8 @@ const { values: options } = parseArgs({
 await launch(new Steps(process.stderr), async (launcher) => {
   if (options['until-stdin-closes']) process.stdin.on('close', () => launcher.finish(0)).resume();
   const dataDir = options.data ? resolve(options.data) : launcher.temporaryFolder(tmpdir());
-  const mongodb = await runMongodb(launcher, { dataDir, port: await anyFreePort() });
-  const redis = await runRedis(launcher, { dataDir, port: await anyFreePort() });
+  const mongodb = await runMongodb(launcher, { dataDir });
+  const redis = await runRedis(launcher, { dataDir });
   console.log(
     JSON.stringify({
       mongodbUri: mongodb.uri,

@@ -11,7 +11,6 @@ const { buildIfNeeded } = await import('./checkout/build.mjs');
 const { runMongodb, runRedis } = await import('./embedded/start-databases.mjs');
 const { TERMINAL } = await import('./processes/child.mjs');
 const { launch } = await import('./processes/launcher.mjs');
-const { anyFreePort } = await import('./processes/ports.mjs');
 
 const JEST = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
 const INTERRUPTED = 130;
@@ -29,8 +28,8 @@ async function run(launcher) {
 
 async function startDatabases(launcher) {
   const dataDir = launcher.temporaryFolder(tmpdir());
-  const mongodb = await runMongodb(launcher, { dataDir, port: await anyFreePort() });
-  const redis = await runRedis(launcher, { dataDir, port: await anyFreePort() });
+  const mongodb = await runMongodb(launcher, { dataDir });
+  const redis = await runRedis(launcher, { dataDir });
   return {
     MONGODB_URI: mongodb.uri,
     REDIS_URL: redis.uri,

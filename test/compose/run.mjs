@@ -3,7 +3,7 @@ import { Compose } from './compose.mjs';
 import { Items } from './items.mjs';
 import { scenario } from './scenario.mjs';
 import { Checks, REQUIRED_CHECK_FAILED } from './checks.mjs';
-import { anyFreePort } from '../../tools/processes/ports.mjs';
+import getPort from 'get-port';
 import { StepError } from '../../tools/steps.mjs';
 
 /** A fixed name, so that a run removes what a killed run has left behind. */
@@ -17,8 +17,8 @@ const checks = new Checks(interruption.signal);
 const { steps } = checks;
 
 try {
-  const port = await anyFreePort();
-  const ports = { PORT: String(port), ADMIN_PORT: String(await anyFreePort()) };
+  const port = await getPort();
+  const ports = { PORT: String(port), ADMIN_PORT: String(await getPort()) };
   const env = { ...process.env, ...ports, DEMO_CATALOGUE: 'on', CREATE_WAIT_MS: '10000' };
   const compose = await Compose.find(PROJECT, env, interruption.signal);
   steps.print(`${compose.name}, project ${PROJECT}, port ${port}`);

@@ -11,8 +11,8 @@ const { buildIfNeeded } = await import('../../tools/checkout/build.mjs');
 const { runMongodb, runRedis } = await import('../../tools/embedded/start-databases.mjs');
 const { TERMINAL } = await import('../../tools/processes/child.mjs');
 const { launch } = await import('../../tools/processes/launcher.mjs');
-const { anyFreePort } = await import('../../tools/processes/ports.mjs');
 const { runCli, startService } = await import('../../tools/start/services.mjs');
+const { default: getPort } = await import('get-port');
 const { installSchemathesis } = await import('./schemathesis.mjs');
 
 const INTERRUPTED = 130;
@@ -36,9 +36,9 @@ await launch(
 
 async function startEverything(launcher) {
   const dataDir = launcher.temporaryFolder(tmpdir());
-  const mongodb = await runMongodb(launcher, { dataDir, port: await anyFreePort(), database: 'fuzz' });
-  const redis = await runRedis(launcher, { dataDir, port: await anyFreePort() });
-  const [port, workerPort] = [await anyFreePort(), await anyFreePort()];
+  const mongodb = await runMongodb(launcher, { dataDir, database: 'fuzz' });
+  const redis = await runRedis(launcher, { dataDir });
+  const [port, workerPort] = [await getPort(), await getPort()];
   const env = {
     PATH: process.env.PATH,
     MONGODB_URI: mongodb.uri,

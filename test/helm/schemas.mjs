@@ -65,11 +65,10 @@ export class Schemas {
       const type = `import(${JSON.stringify(moduleOf(apiVersion))}).I${kind}`;
       return `export const manifest${i}: ${type} = ${JSON.stringify(manifest, null, 2)};`;
     });
-    await this.#launcher.withTemporaryFolder(this.#folder, async (folder) => {
-      writeFileSync(join(folder, 'manifests.mts'), statements.join('\n'));
-      const args = [TSC, ...TSC_OPTIONS, 'manifests.mts'];
-      await this.#launcher.run(process.execPath, args, { name: 'tsc', cwd: folder });
-    });
+    const folder = this.#launcher.temporaryFolder(this.#folder);
+    writeFileSync(join(folder, 'manifests.mts'), statements.join('\n'));
+    const args = [TSC, ...TSC_OPTIONS, 'manifests.mts'];
+    await this.#launcher.run(process.execPath, args, { name: 'tsc', cwd: folder });
   }
 
   async #problemOf(manifest) {

@@ -5,33 +5,29 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { isRunning } from '../processes/stop-in-order.mjs';
+import { waitUntil } from '../wait-until.mjs';
 import { LOCAL, ROOT } from './root.mjs';
 
 // Building and testing need the development dependencies, whatever NODE_ENV says.
 const ARGUMENTS = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
 const LOCK = join(LOCAL, 'install.lock');
-const POLL_INTERVAL_MS = 300;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const INTERRUPTED = 130;
 const FAILED = 2;
 
 if (!isInstalled()) {
-  await acquireLock();
+  mkdirSync(LOCAL, { recursive: true });
+  // The first attempt removes a lock that does not count.
+  if (!tryLock() && !tryLock()) {
+    console.error(`Waiting for the npm ci of another run (see ${LOCK})`);
+    await waitUntil(tryLock);
+  }
   if (!isInstalled()) await install();
   rmSync(LOCK);
 }
 
 /** Two runs in one checkout would delete each other's files. The lock of a process that has exited does not count. */
-async function acquireLock() {
-  mkdirSync(LOCAL, { recursive: true });
-  for (let attempt = 1; !tryLock(); attempt += 1) {
-    if (attempt === 2) console.error(`Waiting for the npm ci of another run (see ${LOCK})`);
-    await delay(POLL_INTERVAL_MS);
-  }
-}
-
 function tryLock() {
   try {
     writeFileSync(LOCK, String(process.pid), { flag: 'wx' });

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import getPort from 'get-port';
 import { LOCAL } from '../checkout/root.mjs';
 import { reservePort } from '../processes/ports.mjs';
 import { StepError } from '../steps.mjs';
@@ -14,23 +15,24 @@ const VERSION_FILE = 'written-by-version';
 
 /**
  * Finds and starts MongoDB as a single-member replica set, which transactions and change streams require. Its files are
- * in a subfolder of `dataDir`. Without options, it has the data and the usual port of this checkout.
+ * in a subfolder of `dataDir`, and it uses any free port. Without options, it has the data and the usual port of this
+ * checkout.
  */
-export async function runMongodb(launcher, { dataDir, port, database = '' } = { database: 'item-listing' }) {
-  const server = await run(launcher, MONGODB, { dataDir, port });
+export async function runMongodb(launcher, { dataDir, database = '' } = { database: 'item-listing' }) {
+  const server = await run(launcher, MONGODB, dataDir);
   return { ...server, uri: `mongodb://127.0.0.1:${server.port}/${database}?replicaSet=rs0` };
 }
 
 /** Finds and starts Redis, like {@link runMongodb}. */
-export async function runRedis(launcher, { dataDir, port } = {}) {
-  const server = await run(launcher, REDIS, { dataDir, port });
+export async function runRedis(launcher, { dataDir } = {}) {
+  const server = await run(launcher, REDIS, dataDir);
   return { ...server, uri: `redis://127.0.0.1:${server.port}` };
 }
 
-async function run(launcher, database, options) {
+async function run(launcher, database, parent) {
   const { path, version } = await findBinary(launcher, database);
-  const port = options.port ?? (await reservePort(launcher, database.port));
-  const dataDir = join(options.dataDir ?? LOCAL, database.folder);
+  const port = parent ? await getPort() : await reservePort(launcher, database.port);
+  const dataDir = join(parent ?? LOCAL, database.folder);
   mkdirSync(dataDir, { recursive: true });
   requireReadableData(dataDir, database, version);
   const title = `${database.title} ${version} on 127.0.0.1:${port}`;

@@ -104,12 +104,6 @@ export class Launcher {
     return folder;
   }
 
-  /** Runs `work` with a temporary folder, and removes the folder as soon as it is done. */
-  async withTemporaryFolder(parent, work) {
-    const folder = this.temporaryFolder(parent);
-    return work(folder).finally(() => remove(folder));
-  }
-
   /** Ends the tool with this exit code. */
   finish(code) {
     if (!this.#stopping) this.steps.interrupt();

@@ -7,11 +7,6 @@ import { tryLock } from './lock.mjs';
 const TRIES = 200;
 const RESERVED = join(tmpdir(), `item-listing-service-ports-${process.getuid()}`);
 
-/** Returns an unused port, chosen by the operating system. */
-export async function anyFreePort() {
-  return getPort();
-}
-
 /**
  * Reserves the port in an environment variable or, if it is not set, the usual port or the next free one.
  * An unused port may be reserved already: another launcher has chosen it for a child that is not listening yet.

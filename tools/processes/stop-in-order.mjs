@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
+import { waitUntil } from '../wait-until.mjs';
 
-const POLL_INTERVAL_MS = 100;
 const AFTER_KILL_MS = 3000;
 
 /** The order of stopping. Applications, and commands with them, come first: they may still need both databases. */
@@ -38,17 +37,9 @@ function isZombie(pid) {
 }
 
 async function stop({ pid, graceMs }) {
+  const isGone = () => !isRunning(-pid);
   signal(-pid, 'SIGTERM');
-  if (await isGoneWithin(pid, graceMs)) return;
+  if (await waitUntil(isGone, { withinMs: graceMs })) return;
   signal(-pid, 'SIGKILL');
-  await isGoneWithin(pid, AFTER_KILL_MS);
-}
-
-async function isGoneWithin(pid, ms) {
-  const deadline = performance.now() + ms;
-  while (isRunning(-pid)) {
-    if (performance.now() > deadline) return false;
-    await delay(POLL_INTERVAL_MS);
-  }
-  return true;
+  await waitUntil(isGone, { withinMs: AFTER_KILL_MS });
 }
