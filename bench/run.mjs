@@ -18,7 +18,6 @@ import { Steps, StepError } from '../tools/steps.mjs';
 const { buildIfNeeded } = await import('../tools/checkout/build.mjs');
 const { launch } = await import('../tools/processes/launcher.mjs');
 
-const INTERRUPTED = 130;
 const BENCHMARKS = ['create', 'read', 'scale', 'telemetry', 'workers', 'sizing', 'sellers', 'dashboard'];
 const ONLY_OF = { against: ['create', 'read'], data: ['read', 'scale'] };
 const OPTIONS = {
@@ -30,16 +29,12 @@ const OPTIONS = {
   write: { type: 'boolean' },
 };
 
-await launch(
-  new Steps(process.stderr),
-  async (launcher) => {
-    const { name, options } = readArguments();
-    await buildIfNeeded(launcher);
-    const { runBenchmark } = await import('./benchmark.mjs');
-    return (await runBenchmark(launcher, await import(`./${name}.mjs`), name, options)) ? 0 : 1;
-  },
-  { exitCodeWhenStopped: INTERRUPTED },
-);
+await launch(new Steps(process.stderr), async (launcher) => {
+  const { name, options } = readArguments();
+  await buildIfNeeded(launcher);
+  const { runBenchmark } = await import('./benchmark.mjs');
+  return (await runBenchmark(launcher, await import(`./${name}.mjs`), name, options)) ? 0 : 1;
+});
 
 function readArguments() {
   const [name, ...args] = process.argv.slice(2);

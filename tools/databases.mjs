@@ -13,7 +13,9 @@ const { values: options } = parseArgs({
   options: { data: { type: 'string' }, 'until-stdin-closes': { type: 'boolean', default: false } },
 });
 
-await launch(new Steps(process.stderr), async (launcher) => {
+await launch(new Steps(process.stderr), run, { exitCodeWhenStopped: 0 });
+
+async function run(launcher) {
   if (options['until-stdin-closes']) process.stdin.on('close', () => launcher.finish(0)).resume();
   const dataDir = options.data ? resolve(options.data) : launcher.temporaryFolder(tmpdir());
   const mongodb = await runMongodb(launcher, { dataDir });
@@ -29,4 +31,4 @@ await launch(new Steps(process.stderr), async (launcher) => {
     }),
   );
   return launcher.ended;
-});
+}

@@ -11,14 +11,10 @@ const { tryRunLock } = await import('./processes/lock.mjs');
 const { cliScript, runCli } = await import('./start/services.mjs');
 
 const COULD_NOT_RUN = 2;
-const INTERRUPTED = 130;
 // When stopped, the import stores its current batches and builds the search index: minutes in a large database.
 const GRACE_MS = 3_600_000;
 
-await launch(new Steps(process.stderr), run, {
-  exitCodeWhenStopped: INTERRUPTED,
-  exitCodeOnFailure: COULD_NOT_RUN,
-});
+await launch(new Steps(process.stderr), run, { exitCodeOnFailure: COULD_NOT_RUN });
 
 async function run(launcher) {
   await buildIfNeeded(launcher);

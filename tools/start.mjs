@@ -12,7 +12,9 @@ const { welcome } = await import('./start/welcome.mjs');
 
 const PORTS = { api: 3000, worker: 3001, admin: 3002 };
 
-await launch(new Steps(), async (launcher) => {
+await launch(new Steps(), run, { exitCodeWhenStopped: 0 });
+
+async function run(launcher) {
   const { holder, record } = await tryRunLock(launcher);
   if (holder) throw new StepError(`Already running here, pid ${holder.pid}, ${holder.url}`);
   const apiPort = await reservePort(launcher, PORTS.api, 'PORT');
@@ -31,7 +33,7 @@ await launch(new Steps(), async (launcher) => {
   record({ url: `http://localhost:${apiPort}`, mongodbUri });
   launcher.steps.print(await welcome(apiPort, adminPort));
   return launcher.ended;
-});
+}
 
 async function startDatabases(launcher) {
   const { MONGODB_URI, REDIS_URL } = process.env;

@@ -13,11 +13,10 @@ const { TERMINAL } = await import('./processes/child.mjs');
 const { launch } = await import('./processes/launcher.mjs');
 
 const JEST = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
-const INTERRUPTED = 130;
 /** Run by default. `abuse`, `faults` and their short forms have commands of their own. */
 const PROJECTS = ['--selectProjects', 'unit', 'integration', 'system'];
 
-await launch(new Steps(), run, { exitCodeWhenStopped: INTERRUPTED });
+await launch(new Steps(), run);
 
 async function run(launcher) {
   const args = process.argv.slice(2);

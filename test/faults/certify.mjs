@@ -22,9 +22,7 @@ const OPTIONS = {
   'fail-over-redis': { type: 'string' },
 };
 
-const INTERRUPTED = 130;
-
-await launch(new Steps(), certify, { exitCodeWhenStopped: INTERRUPTED });
+await launch(new Steps(), certify);
 
 async function certify(launcher) {
   const values = readArguments();

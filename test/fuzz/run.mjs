@@ -15,7 +15,6 @@ const { runCli, startService } = await import('../../tools/start/services.mjs');
 const { default: getPort } = await import('get-port');
 const { installSchemathesis } = await import('./schemathesis.mjs');
 
-const INTERRUPTED = 130;
 /** Cases of each kind per operation: 4,000 to 6,000 requests in all, or about 500 with `--short`. */
 const LONG = ['--max-examples', '500'];
 const SHORT = ['--max-examples', '40', '--generation-deterministic'];
@@ -23,16 +22,12 @@ const SHORT = ['--max-examples', '40', '--generation-deterministic'];
 const [first, ...rest] = process.argv.slice(2);
 const args = first === '--short' ? [...SHORT, ...rest] : [...LONG, ...process.argv.slice(2)];
 
-await launch(
-  new Steps(),
-  async (launcher) => {
-    await buildIfNeeded(launcher);
-    const schemathesis = await installSchemathesis(launcher);
-    const base = await startEverything(launcher);
-    return fuzz(launcher, schemathesis, base);
-  },
-  { exitCodeWhenStopped: INTERRUPTED },
-);
+await launch(new Steps(), async (launcher) => {
+  await buildIfNeeded(launcher);
+  const schemathesis = await installSchemathesis(launcher);
+  const base = await startEverything(launcher);
+  return fuzz(launcher, schemathesis, base);
+});
 
 async function startEverything(launcher) {
   const dataDir = launcher.temporaryFolder(tmpdir());

@@ -6,11 +6,9 @@ import { Checks, REQUIRED_CHECK_FAILED } from '../compose/checks.mjs';
 const { launch } = await import('../../tools/processes/launcher.mjs');
 const { scenario } = await import('./scenario.mjs');
 
-const INTERRUPTED = 130;
-
 // The launcher handles signals.
 const checks = new Checks(new AbortController().signal);
-await launch(checks.steps, run, { exitCodeWhenStopped: INTERRUPTED });
+await launch(checks.steps, run);
 
 async function run(launcher) {
   try {

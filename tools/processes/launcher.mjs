@@ -7,6 +7,8 @@ import { describeExit, startChild } from './child.mjs';
 import { RANK, signal, stopInOrder } from './stop-in-order.mjs';
 
 const REAPER = fileURLToPath(new URL('./reaper.mjs', import.meta.url));
+/** As a shell reports a program that Ctrl-C has ended. */
+const INTERRUPTED = 130;
 const APP_GRACE_MS = 10_000;
 // npm defers SIGTERM until it is done. Work that is cut short is detected and repeated by the next run.
 const COMMAND_GRACE_MS = 2000;
@@ -19,7 +21,7 @@ const PARENT_POLL_INTERVAL_MS = 500;
  * stop (SIGINT, SIGTERM, SIGHUP, or the npm that runs it exits) or is killed.
  * @param {(launcher: Launcher) => Promise<number | void>} main resolves to the exit code, 0 by default
  */
-export async function launch(steps, main, { exitCodeWhenStopped = 0, exitCodeOnFailure = 1 } = {}) {
+export async function launch(steps, main, { exitCodeWhenStopped = INTERRUPTED, exitCodeOnFailure = 1 } = {}) {
   const launcher = new Launcher(steps, exitCodeWhenStopped);
   let code = exitCodeOnFailure;
   try {
