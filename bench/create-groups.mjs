@@ -20,26 +20,19 @@ const AFTER_DEADLINE = figures.milliseconds('latest response after its deadline'
 );
 
 /** Figures of steady loads: each peer, the quantity that is compared, and the "must" and "aim" of the ratio. */
-const ALL = [
+const comparisons = (direct, withoutSearch, p99) => [
+  ['direct', CREATES_PER_SECOND, ...direct],
+  ['withoutSearch', CREATES_PER_SECOND, ...withoutSearch],
   ['tutorial', CREATES_PER_SECOND, 2, 4],
   ['minimal', CREATES_PER_SECOND, 1.15, 2],
   ['direct', SEARCHABLE_PER_SECOND, 2, 3],
   ['withoutSearch', SEARCHABLE_PER_SECOND, 1.9, 2.5],
+  ['direct', P99, ...p99],
 ];
 const COMPARISONS = {
   single: [['direct', P50, 1.2, 0.8]],
-  64: [
-    ['direct', CREATES_PER_SECOND, 3.3, 5],
-    ['withoutSearch', CREATES_PER_SECOND, 3, 4],
-    ...ALL,
-    ['direct', P99, 0.4, 0.15],
-  ],
-  256: [
-    ['direct', CREATES_PER_SECOND, 3.5, 6],
-    ['withoutSearch', CREATES_PER_SECOND, 3.2, 5],
-    ...ALL,
-    ['direct', P99, 0.5, 0.2],
-  ],
+  64: comparisons([3.3, 5], [3, 4], [0.4, 0.15]),
+  256: comparisons([3.5, 6], [3.2, 5], [0.5, 0.2]),
   always: [['direct', CREATES_PER_SECOND, 1.2, 2]],
   trees: [
     ['other', CREATES_PER_SECOND, 0.95, 1],

@@ -1,6 +1,6 @@
 import { ITEM_FIELDS, type FieldKind } from '@app/contracts';
 import type { ItemRecord } from '@app/database';
-import { Schema, type Connection, type SchemaDefinition, type Types } from 'mongoose';
+import { Schema, type Connection, type SchemaDefinition } from 'mongoose';
 
 const TYPES: Record<FieldKind, SchemaDefinition[string]> = {
   string: String,
@@ -28,28 +28,25 @@ const itemSchema = new Schema<ItemRecord>(
   { versionKey: false, autoIndex: false, collection: 'items' },
 );
 
+export interface Counter {
+  _id: string;
+  value: number;
+}
+
+const required = true;
+const favouriteSchema = new Schema(
+  { userId: String, itemId: { type: Schema.Types.ObjectId, required }, createdAt: Date },
+  { autoIndex: false },
+);
+const counterSchema = new Schema<Counter>({ _id: String, value: Number });
+
 /** The models of a peer that uses mongoose. */
 // eslint-disable-next-line @typescript-eslint/explicit-module-boundary-types -- inferred, as in libs/database
 export function createModels(connection: Connection) {
   return {
     items: connection.model('Item', itemSchema),
-    favourites: connection.model(
-      'Favourite',
-      new Schema<Favourite>({ userId: String, itemId: Schema.Types.ObjectId, createdAt: Date }, { autoIndex: false }),
-      'favourites',
-    ),
-    counters: connection.model('Counter', new Schema<Counter>({ _id: String, value: Number }), 'counters'),
+    favourites: connection.model('Favourite', favouriteSchema, 'favourites'),
+    counters: connection.model('Counter', counterSchema, 'counters'),
   };
 }
 export type Models = ReturnType<typeof createModels>;
-
-interface Favourite {
-  userId: string;
-  itemId: Types.ObjectId;
-  createdAt: Date;
-}
-
-export interface Counter {
-  _id: string;
-  value: number;
-}
