@@ -125,8 +125,7 @@ async function createFirst(name, { port, tokens }) {
   const item = await call(port, 'create', exampleBody(), tokens);
   deepStrictEqual(Object.keys(item).sort(), FIELDS.toSorted(), `${name} returns other fields`);
   match(item.slug, /^road-bike-the-first-one-\d+$/);
-  // The tutorial peer has no reads, because no figure needs them.
-  if (name !== 'tutorial') deepStrictEqual(await call(port, 'getById', { id: item.id }, tokens), item);
+  deepStrictEqual(await call(port, 'getById', { id: item.id }, tokens), item);
   return item.id;
 }
 
