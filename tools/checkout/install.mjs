@@ -24,7 +24,8 @@ if (!isInstalled()) {
     await waitUntil(tryLock);
   }
   if (!isInstalled()) await install();
-  rmSync(LOCK);
+  // Another run may have removed it already, once npm had exited.
+  rmSync(LOCK, { force: true });
 }
 
 /** Two runs in one checkout would delete each other's files. The lock of a process that has exited does not count. */
