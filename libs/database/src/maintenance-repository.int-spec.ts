@@ -104,10 +104,11 @@ describe('MaintenanceRepository', () => {
     const { collection } = database.models.items;
     const updateMany = jest
       .spyOn(collection, 'updateMany')
-      .mockImplementationOnce(((...args: Parameters<typeof collection.updateMany>) =>
+      .mockImplementationOnce((...args: Parameters<typeof collection.updateMany>) =>
         collection
           .updateOne({ _id: extended._id }, { $set: { boostExpiresAt: new Date(NOW.getTime() + 1) } })
-          .then(() => collection.updateMany(...args))) as never);
+          .then(() => collection.updateMany(...args)),
+      );
     expect(await maintenance.clearLapsedBoosts(NOW)).toBe(1);
     updateMany.mockRestore();
     expect(await stillBoosted()).toEqual([extended.publicId]);
