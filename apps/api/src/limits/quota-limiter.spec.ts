@@ -41,9 +41,11 @@ describe('a quota', () => {
   let limiter: QuotaLimiter;
 
   beforeEach(() => {
+    jest.useFakeTimers();
     counter = new MemoryCounter();
     limiter = new QuotaLimiter(QUOTA, counter);
   });
+  afterEach(() => jest.useRealTimers());
 
   it('grants one caller exactly its limit, however many requests come at the same time', async () => {
     const taken = await Promise.all(Array.from({ length: 300 }, () => limiter.take('alice', 1, true)));
@@ -84,7 +86,7 @@ describe('a quota', () => {
   it('is new in each window, and units of the last window are not granted', async () => {
     counter.until = performance.now() + 20;
     await takeAll([limiter], 50);
-    while (performance.now() < counter.until) await new Promise((resolve) => setImmediate(resolve));
+    jest.advanceTimersByTime(20);
     counter.reset();
     expect(await takeAll([limiter], 200)).toBe(100);
   });
