@@ -54,6 +54,11 @@ const CurrentUser = createParamDecorator((_: unknown, context: ExecutionContext)
   return context.switchToHttp().getRequest<UserRequest>().user;
 });
 
+/** As Nest's documentation shows it, but without a schema. */
+class SortDto {
+  sort?: string;
+}
+
 @Controller('users')
 class UsersController {
   @Get('me')
@@ -65,6 +70,11 @@ class UsersController {
   @Get(':id/items')
   items(@Param('id') id: string, @Query('page', ParseIntPipe) page: number, @Query('sort') sort?: string): object {
     return { id, page, sort };
+  }
+
+  @Get(':id/bids')
+  bids(@Query() query: SortDto): object {
+    return query;
   }
 }
 
@@ -168,6 +178,13 @@ describeApplications((env) => {
     const response = await get(client, '/users/7/items?page=2&sort=new');
     expect(await response.json()).toEqual({ id: '7', page: 2, sort: 'new' });
     expect((await get(client, '/users/7/items?page=two')).status).toBe(400);
+  });
+
+  it('responds with 500 to input of a class without a schema, and logs how to give it one', async () => {
+    const { client, log } = await start(UsersModule, undefined, env);
+    expect((await get(client, '/users/7/bids?sort=new')).status).toBe(500);
+    const message = 'SortDto, the type of a query parameter, has no schema: make it with createZodDto';
+    expect(log).toMatchObject([{ msg: 'unexpected error', err: { message } }]);
   });
 
   it('closes the connection if a handler fails in the middle of its response', async () => {

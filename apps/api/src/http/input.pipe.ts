@@ -1,6 +1,6 @@
 import { Injectable, type ArgumentMetadata, type PipeTransform } from '@nestjs/common';
 import { issuesOf } from '@app/contracts';
-import { createZodValidationPipe } from 'nestjs-zod';
+import { createZodValidationPipe, ZodSchemaDeclarationException } from 'nestjs-zod';
 import type { ZodError } from 'zod';
 import { ApiError } from './api-error.js';
 
@@ -22,6 +22,18 @@ export class InputPipe implements PipeTransform {
     const { type, metatype } = metadata;
     // A decorator made with `createParamDecorator` passes what the application itself has set, not input.
     const isOther = type === 'custom' || (type !== 'body' && BUILT_IN.has(metatype));
-    return isOther ? value : this.zod.transform(value, metadata);
+    if (isOther) return value;
+    try {
+      return this.zod.transform(value, metadata);
+    } catch (error) {
+      throw error instanceof ZodSchemaDeclarationException ? withoutSchema(metadata) : error;
+    }
   }
+}
+
+/** Returns the error of a programmer who has declared an input without a schema. */
+function withoutSchema({ type, metatype }: ArgumentMetadata): Error {
+  return new Error(
+    `${metatype?.name ?? 'undefined'}, the type of a ${type} parameter, has no schema: make it with createZodDto`,
+  );
 }
