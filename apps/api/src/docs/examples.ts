@@ -18,7 +18,7 @@ export const CREATE_EXAMPLE: CreateItemInput = {
 /** The same input with photos, a brand, and a category by its slug. */
 export const FULL_CREATE_EXAMPLE: CreateItemInput = {
   ...CREATE_EXAMPLE,
-  categoryId: 'kitchen',
+  categoryId: 'cookware',
   brandId: 7,
   isFeatured: true,
   photos: [{ url: 'https://images.example.com/dishes.jpg', width: 1600, height: 1200 }],
