@@ -142,6 +142,8 @@ describe('API keys', () => {
     [['create', '--owner', 'a', '--days', '0']],
     [['create', '--owner', 'a', '--scope', 'a b']],
     [['revoke']],
+    [['list', '--owner', 'a']],
+    [['revoke', '000000000000', '--days', '1']],
     [['remove', 'x']],
     [[]],
   ])('are not changed by the command keys %j', async (args) => {

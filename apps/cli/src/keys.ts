@@ -17,9 +17,10 @@ const USAGE = `usage: keys create --owner NAME [--scope SCOPE]... [--days N] [--
 const OPTIONS = {
   owner: { type: 'string' },
   scope: { type: 'string', multiple: true },
-  days: { type: 'string', default: '365' },
+  days: { type: 'string' },
   json: { type: 'boolean', default: false },
 } as const;
+const DEFAULT_DAYS = '365';
 type Options = ReturnType<typeof readOptions>['values'];
 
 const OWNER = /^[\w.@-]{1,100}$/;
@@ -46,12 +47,14 @@ function readOptions() {
 
 function commandOf([name, id, ...more]: string[], options: Options): Command {
   if (name === 'create' && id === undefined) return createCommand(options);
-  if (name === 'list' && id === undefined) return list;
-  if (name === 'revoke' && id !== undefined && more.length === 0) return (keys) => revoke(keys, id);
+  const { owner, scope, days } = options;
+  const isForCreate = [owner, scope, days].some((option) => option !== undefined);
+  if (name === 'list' && id === undefined && !isForCreate) return list;
+  if (name === 'revoke' && id !== undefined && more.length === 0 && !isForCreate) return (keys) => revoke(keys, id);
   throw new CommandError(USAGE);
 }
 
-function createCommand({ owner = '', days, scope = [loadCliConfig().createScope] }: Options): Command {
+function createCommand({ owner = '', days = DEFAULT_DAYS, scope = [loadCliConfig().createScope] }: Options): Command {
   if (!OWNER.test(owner))
     throw new CommandError('--owner must be 1 to 100 letters, digits, dots, dashes, underscores or @');
   if (!DAYS.test(days)) throw new CommandError('--days must be a whole number from 1 to 9999');
