@@ -28,10 +28,13 @@ describe('a process with an invalid environment', () => {
     expect(process.log).toEqual([]);
   });
 
-  it('exits with code 1 when its port is taken', async () => {
+  it.each([
+    ['api', 'PORT'],
+    ['worker', 'WORKER_PORT'],
+  ] as const)('exits with code 1 when its port is taken: %s', async (name, variable) => {
     const { port } = new URL(process.env['REDIS_URL'] ?? '');
-    const api = ServiceProcess.start('api', { ...freshEnvironment(), PORT: port });
-    expect(await api.end()).toMatchObject({ code: 1 });
-    expect(api.stderr).toMatch(/^HOST or port is not valid: [^\n]+ EADDRINUSE[^\n]+\n$/);
+    const started = ServiceProcess.start(name, { ...freshEnvironment(), [variable]: port });
+    expect(await started.end()).toMatchObject({ code: 1 });
+    expect(started.stderr).toMatch(new RegExp(`^HOST or ${variable} is not valid: [^\\n]+ EADDRINUSE[^\\n]+\\n$`));
   });
 });

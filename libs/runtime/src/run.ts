@@ -23,6 +23,9 @@ export function collectGarbageEarly(): void {
   setFlagsFromString(`--heap-growing-percent=${String(HEAP_GROWING_PERCENT)}`);
 }
 
+/** The settings of the ports on which the processes listen. */
+const PORT_SETTINGS = { api: 'PORT', worker: 'WORKER_PORT' };
+
 /** Docker allows 10 s between SIGTERM and SIGKILL by default. */
 const EXIT_AFTER_MS = 8_800;
 
@@ -45,7 +48,7 @@ export function runProcess<Config extends ApiConfig | WorkerConfig>(options: Pro
   // process of a container, be lost.
   stopOnSignal(started);
   started.catch((error: unknown) => {
-    console.error(reasonOf(error));
+    console.error(reasonOf(error, PORT_SETTINGS[options.name]));
     process.exit(1);
   });
 }
@@ -85,10 +88,11 @@ async function startTracing(name: string, config: ApiConfig | WorkerConfig): Pro
 }
 
 /** Returns a single line if the operator can fix the problem, otherwise the error itself. */
-function reasonOf(error: unknown): unknown {
+function reasonOf(error: unknown, portSetting: string): unknown {
   if (error instanceof ConfigError) return error.message;
   // Listening is the only system call that can make a start fail, because the databases are waited for.
-  if (error instanceof Error && 'syscall' in error) return `HOST or port is not valid: cannot listen, ${error.message}`;
+  if (error instanceof Error && 'syscall' in error)
+    return `HOST or ${portSetting} is not valid: cannot listen, ${error.message}`;
   return error;
 }
 
