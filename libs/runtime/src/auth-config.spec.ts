@@ -29,14 +29,15 @@ describe('the settings of authentication', () => {
   it('accept keys over plain HTTP from this machine only', () => {
     for (const host of ['localhost:9', '127.0.0.1', '127.1.2.3', '[::1]:9'])
       expect(loadAuthConfig({ ...jwks, AUTH_JWKS_URL: `http://${host}/x` })).toBeDefined();
-    for (const url of [
-      'http://issuer.example/x',
-      'http://127.0.0.1.example/x',
-      'ftp://issuer.example/x',
-      'https://user:pw@issuer.example/x',
-      'issuer',
-    ])
+    for (const url of ['http://issuer.example/x', 'http://127.0.0.1.example/x', 'ftp://issuer.example/x', 'issuer'])
       expect(() => loadAuthConfig({ ...jwks, AUTH_JWKS_URL: url })).toThrow(/^AUTH_JWKS_URL is not valid/);
+  });
+
+  it('do not accept a user or a password in the URL of the keys, and say so', () => {
+    const url = 'https://user:pw@issuer.example/x';
+    expect(() => loadAuthConfig({ ...jwks, AUTH_JWKS_URL: url })).toThrow(
+      /^AUTH_JWKS_URL is not valid: it must be a URL without user and password/,
+    );
   });
 
   it.each([

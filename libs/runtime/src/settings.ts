@@ -120,7 +120,7 @@ const settings = {
   },
   AUTH_JWKS_URL: {
     schema: JWKS_URL.optional(),
-    rule: 'a URL that begins with https://, or with http:// and a loopback address',
+    rule: 'a URL without user and password that begins with https://, or with http:// and a loopback address',
   },
   AUTH_JWT_SECRET: SECRET,
   AUTH_ISSUER: { schema: z.string().optional(), rule: 'the issuer of the tokens' },
