@@ -56,6 +56,7 @@ const ELSEWHERE = new Map([
     'backup.e2e-spec.ts',
   ],
   ...[
+    'docker compose run --rm --no-deps setup node dist/apps/cli/src/keys.js list',
     'docker compose stop api worker',
     `docker compose exec -T mongo sh -c 'mongorestore --uri "$(cat /run/mongodb-admin/mongodb-admin-uri)" --archive --gzip --drop' < items.archive`,
     'docker compose run --rm setup',
