@@ -347,6 +347,19 @@ describe('JSON Web Tokens', () => {
     expect((await other.ready()).parts['tokenKeys']).toBe('ok');
   });
 
+  it('of a new key make the API degraded if it cannot be fetched, although the other keys are not due', async () => {
+    const other = ServiceProcess.start('api', { ...env, ...settings });
+    await other.waitForStatus('ready');
+    const client = await other.client();
+    published.behaviour = (request) => request.socket.destroy();
+    // The keys have just been fetched: those of an unknown one are fetched after 30 s.
+    await eventually(async () => {
+      expect((await read(client, signToken(newSigningKey('next')))).status).toBe(503);
+    }, 45_000);
+    await other.waitForStatus('degraded');
+    expect((await read(client, signToken(key))).status).toBe(200);
+  }, 90_000);
+
   it('that are invalid are limited for each address, without keeping valid callers out', async () => {
     const from = (ip: string, token: string): Promise<HttpResponse<ErrorBody>> =>
       api.call('getAll', {}, { ...bearer(token), 'X-Forwarded-For': ip });

@@ -39,6 +39,8 @@ export async function remoteKeys(url: string, report: (reason: string) => void):
       refreshAt = performance.now() + REFRESH_MS;
       return response;
     } catch (error) {
+      // The keys are not up to date, even if they were not due and only an unknown one was looked for.
+      refreshAt = -Infinity;
       retryAt = performance.now() + (keys.fresh ? COOLDOWN_MS : RETRY_AFTER_MS);
       report(reasonOf(error));
       throw new KeysUnavailable();
