@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Item } from '@app/contracts';
 import { SchemaRepository, type Database, type ItemRecord } from '@app/database';
-import { withDatabase } from '../apps/cli/src/command.js';
+import { withDatabase } from '../apps/cli/src/with-database.js';
 import { Command, runToExit, type CommandExit } from './support/command.js';
 import { eventually } from './support/eventually.js';
 import { record, store, uniqueWord, validInput } from './support/items.js';

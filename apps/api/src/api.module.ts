@@ -1,11 +1,11 @@
 import { Module, type DynamicModule, type OnApplicationShutdown, type Provider } from '@nestjs/common';
 import { APP_FILTER, APP_PIPE } from '@nestjs/core';
 import { Registry } from 'prom-client';
+import { HealthController } from '@app/admin';
 import { Database, ItemRepository, ReferenceRepository, SchemaRepository, SecretRepository } from '@app/database';
 import { connectRedis, CreateQueue, ReplySubscriber } from '@app/queue';
 import {
   CHECK_TIMEOUT_MS,
-  HealthController,
   provide,
   registerProcessMetrics,
   settledWithin,

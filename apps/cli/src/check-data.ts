@@ -1,6 +1,6 @@
-import 'reflect-metadata';
 import { ConformityRepository } from '@app/database';
-import { DATABASE_STARTS_WITHIN_MS, runCommand, withDatabase } from './command.js';
+import { runCommand } from './command.js';
+import { DATABASE_STARTS_WITHIN_MS, withDatabase } from './with-database.js';
 
 const NON_CONFORMING = 1;
 

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Database } from '@app/database';
-import { ConfigError, loadCliConfig, throttle } from '@app/runtime';
+import { ConfigError, throttle } from '@app/runtime';
 
 /** Thrown if a command cannot run for a reason that its user can fix. Only the message is printed. */
 export class CommandError extends Error {}
@@ -15,10 +14,6 @@ export interface Result {
 }
 
 const RETRY_MS = 500;
-/** How long a command waits for a MongoDB that starts at the same time. */
-export const DATABASE_STARTS_WITHIN_MS = 120_000;
-/** No socket timeout, because building an index on a large collection is a single long operation. */
-const DATABASE = { serverSelectionMs: 5000, socketMs: 0 };
 
 /** Runs a command. The exit code is 2 if `run` throws; otherwise 0, or what `run` has set. */
 export function runCommand(usage: string, run: (print: Print) => Promise<void> | void): void {
@@ -48,29 +43,6 @@ export function printResult(print: Print, { lines, json, exitCode = 0 }: Result,
 /** Prints a line to standard error: standard output is for the result alone. */
 export function report(line: string): void {
   console.error(line);
-}
-
-/**
- * Connects to the database of `MONGODB_URI`, and disconnects after `use`.
- *
- * @throws CommandError if MongoDB does not respond within `ms`
- */
-export async function withDatabase(
-  print: Print,
-  ms: number,
-  use: (database: Database) => Promise<void>,
-): Promise<void> {
-  const database = new Database({ uri: loadCliConfig().mongodbUri, ...DATABASE });
-  try {
-    // Cleared after connecting: the time limit does not apply to `use`.
-    const giveUp = setTimeout(() => void database.close(), ms);
-    await database.connect(print);
-    clearTimeout(giveUp);
-    if (!database.hasResponded) throw new CommandError(`MongoDB did not respond within ${String(ms / 1000)} s`);
-    await use(database);
-  } finally {
-    await database.close();
-  }
 }
 
 /**

@@ -1,9 +1,9 @@
-import 'reflect-metadata';
 import { CatalogueRepository, CounterRepository, newMongoId, type Catalogue } from '@app/database';
 import { newItemRecord, requestHash, searchFields } from '@app/items';
 import { loadCliConfig } from '@app/runtime';
-import { CommandError, DATABASE_STARTS_WITHIN_MS, runCommand, withDatabase } from './command.js';
+import { CommandError, runCommand } from './command.js';
 import { demoCatalogue, type DemoListing } from './demo/demo-catalogue.js';
+import { DATABASE_STARTS_WITHIN_MS, withDatabase } from './with-database.js';
 
 /** Loads the demo catalogue into a database without items. */
 runCommand('usage: demo', async (print) => {

@@ -1,4 +1,3 @@
-import 'reflect-metadata';
 import {
   CounterRepository,
   ImportRepository,
@@ -10,7 +9,7 @@ import {
 } from '@app/database';
 import { SearchBackfill } from '@app/items';
 import { collectGarbageEarly, loadCliConfig } from '@app/runtime';
-import { CommandError, runCommand, withDatabase } from './command.js';
+import { CommandError, runCommand } from './command.js';
 import { importArguments, USAGE, type ImportArguments } from './import/arguments.js';
 import { openInput, type Input } from './import/input.js';
 import { ItemLoader } from './import/item-loader.js';
@@ -20,6 +19,7 @@ import { ReferenceLoader } from './import/reference-loader.js';
 import { Rejects } from './import/rejects.js';
 import { runImport } from './import/run-import.js';
 import { Tally } from './import/tally.js';
+import { withDatabase } from './with-database.js';
 
 const CONNECT_WITHIN_MS = 10_000;
 const SOME_REJECTED = 1;

@@ -1,15 +1,8 @@
 import { parseArgs } from 'node:util';
 import { ApiKeyRepository, type ApiKey } from '@app/database';
 import { loadCliConfig, SCOPE } from '@app/runtime';
-import {
-  CommandError,
-  DATABASE_STARTS_WITHIN_MS,
-  printResult,
-  report,
-  runCommand,
-  withDatabase,
-  type Result,
-} from './command.js';
+import { CommandError, printResult, report, runCommand, type Result } from './command.js';
+import { DATABASE_STARTS_WITHIN_MS, withDatabase } from './with-database.js';
 
 const USAGE = `usage: keys create --owner NAME [--scope SCOPE]... [--days N] [--json]
        keys list [--json]

@@ -1,4 +1,3 @@
-import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import {
@@ -12,7 +11,8 @@ import {
 } from '@app/database';
 import { SearchBackfill } from '@app/items';
 import { loadCliConfig } from '@app/runtime';
-import { DATABASE_STARTS_WITHIN_MS, runCommand, retryFor, withDatabase } from './command.js';
+import { runCommand, retryFor } from './command.js';
+import { DATABASE_STARTS_WITHIN_MS, withDatabase } from './with-database.js';
 
 const USAGE = 'usage: setup [--init-replica-set SET/HOST:PORT [--admin-uri-file FILE]]';
 const WAIT_FOR_MONGOD_MS = 120_000;

@@ -10,7 +10,6 @@ import { connectRedis, FailedJobs, redisResponds, type RedisConnection } from '@
 import {
   CHECK_TIMEOUT_MS,
   CONTENT_SECURITY_POLICY,
-  HealthController,
   nestLogger,
   settledWithin,
   SharedReadiness,
@@ -20,6 +19,7 @@ import {
   type QueueConfig,
 } from '@app/runtime';
 import { requireLoopback, requireSameOrigin, requireToken } from './access.js';
+import { HealthController } from './health.controller.js';
 import { MetricsController } from './metrics.controller.js';
 
 const QUEUES = '/queues';

@@ -1,1 +1,2 @@
 export * from './admin-server.js';
+export * from './health.controller.js';

@@ -1,4 +1,3 @@
-import { Controller, Get, Inject, Res } from '@nestjs/common';
 import { TtlCache } from './ttl-cache.js';
 
 /** The state of a process, with one line for each part: {@link OK}, or what is wrong with it. */
@@ -33,23 +32,5 @@ export class SharedReadiness {
   check(): Promise<Readiness> {
     const { isDraining = false } = this.readiness;
     return this.latest.getOrSet(isDraining, () => this.readiness.check());
-  }
-}
-
-/** Health endpoints for orchestrators. Restart a process that is not live; send no work to one that is not ready. */
-@Controller('health')
-export class HealthController {
-  constructor(@Inject(SharedReadiness) private readonly readiness: SharedReadiness) {}
-
-  @Get('live')
-  live(): { status: 'live' } {
-    return { status: 'live' };
-  }
-
-  @Get('ready')
-  async ready(@Res({ passthrough: true }) response: { statusCode: number }): Promise<Readiness> {
-    const readiness = await this.readiness.check();
-    response.statusCode = readiness.status === 'not ready' ? 503 : 200;
-    return readiness;
   }
 }

@@ -1,0 +1,31 @@
+import { Database } from '@app/database';
+import { loadCliConfig } from '@app/runtime';
+import { CommandError } from './command.js';
+
+/** How long a command waits for a MongoDB that starts at the same time. */
+export const DATABASE_STARTS_WITHIN_MS = 120_000;
+/** No socket timeout, because building an index on a large collection is a single long operation. */
+const DATABASE = { serverSelectionMs: 5000, socketMs: 0 };
+
+/**
+ * Connects to the database of `MONGODB_URI`, and disconnects after `use`.
+ *
+ * @throws CommandError if MongoDB does not respond within `ms`
+ */
+export async function withDatabase(
+  print: (line: string) => void,
+  ms: number,
+  use: (database: Database) => Promise<void>,
+): Promise<void> {
+  const database = new Database({ uri: loadCliConfig().mongodbUri, ...DATABASE });
+  try {
+    // Cleared after connecting: the time limit does not apply to `use`.
+    const giveUp = setTimeout(() => void database.close(), ms);
+    await database.connect(print);
+    clearTimeout(giveUp);
+    if (!database.hasResponded) throw new CommandError(`MongoDB did not respond within ${String(ms / 1000)} s`);
+    await use(database);
+  } finally {
+    await database.close();
+  }
+}
