@@ -1,10 +1,10 @@
 import { request, type RequestOptions } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { createRedis, removeDatabaseServers, startRedis, type DatabaseServer } from './support/database-servers.js';
+import { freshEnvironment, openDatabase } from './support/environment.js';
 import { eventually } from './support/eventually.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
 import { createJob, openQueue } from './support/queue.js';
-import { freshEnvironment, openDatabase } from './support/service.js';
 import { SchemaRepository, type Database } from '@app/database';
 
 const ADMIN_TOKEN = 'the token of this test for operators';

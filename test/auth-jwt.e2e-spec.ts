@@ -3,11 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ErrorBody, Item } from '@app/contracts';
 import { newMongoId, SchemaRepository, type Database } from '@app/database';
 import type { ApiClient, HttpResponse } from './support/api-client.js';
+import { freshEnvironment, openDatabase } from './support/environment.js';
 import { eventually } from './support/eventually.js';
 import { validInput } from './support/items.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
 import { RawConnection } from './support/raw-connection.js';
-import { freshEnvironment, openDatabase } from './support/service.js';
 import {
   AUDIENCE,
   bearer,

@@ -7,10 +7,10 @@ import type { Item } from '@app/contracts';
 import { ApiKeyRepository, SchemaRepository, type Database } from '@app/database';
 import type { ApiClient } from './support/api-client.js';
 import { runToExit } from './support/command.js';
+import { freshEnvironment, openDatabase } from './support/environment.js';
 import { validInput } from './support/items.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
 import { findProgram } from './support/programs.js';
-import { freshEnvironment, openDatabase } from './support/service.js';
 
 const run = promisify(execFile);
 const describeWithTools = findProgram('mongorestore') ? describe : describe.skip;

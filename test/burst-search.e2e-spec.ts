@@ -1,9 +1,9 @@
 import { SchemaRepository, type Database } from '@app/database';
 import type { ApiClient } from './support/api-client.js';
+import { freshEnvironment, openDatabase } from './support/environment.js';
 import { eventually } from './support/eventually.js';
 import { uniqueWord, validInput } from './support/items.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
-import { freshEnvironment, openDatabase } from './support/service.js';
 
 const BURST = 400;
 

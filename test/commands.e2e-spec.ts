@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { SchemaRepository, type Database } from '@app/database';
 import { runToExit } from './support/command.js';
+import { freshEnvironment, openDatabase } from './support/environment.js';
 import { record, store, uniqueWord } from './support/items.js';
-import { freshEnvironment, openDatabase } from './support/service.js';
 
 const run = promisify(execFile);
 

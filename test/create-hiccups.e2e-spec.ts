@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ErrorBody, Item } from '@app/contracts';
 import { SchemaRepository, type Database } from '@app/database';
 import { ApiClient, type HttpResponse } from './support/api-client.js';
+import { freshEnvironment, openDatabase } from './support/environment.js';
 import { expectError } from './support/errors.js';
 import { eventually } from './support/eventually.js';
 import { uniqueWord, validInput } from './support/items.js';
@@ -17,7 +18,6 @@ import {
 import { endProcesses, ServiceProcess } from './support/processes.js';
 import { profile } from './support/profile.js';
 import { openQueue, type OpenQueue } from './support/queue.js';
-import { freshEnvironment, openDatabase } from './support/service.js';
 
 /** Longer than the timeout of a Redis command. */
 const REDIS_STOPPED_MS = 2500;

@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { SchemaRepository, type Database } from '@app/database';
 import type { ApiClient } from './support/api-client.js';
 import { removeDatabaseServers, startRedisCluster } from './support/database-servers.js';
+import { freshEnvironment, openDatabase } from './support/environment.js';
 import { expectError } from './support/errors.js';
 import { eventually } from './support/eventually.js';
 import { validInput } from './support/items.js';
 import { median } from './support/median.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
-import { freshEnvironment, openDatabase } from './support/service.js';
 
 const CLOCK_SET_BACK = join(__dirname, 'support', 'clock-set-back.cjs');
 const ASYNC = { Prefer: 'respond-async' };

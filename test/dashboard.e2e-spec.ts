@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SchemaRepository, type Database } from '@app/database';
 import { removeDatabaseServers } from './support/database-servers.js';
+import { freshEnvironment, openDatabase } from './support/environment.js';
 import { eventually } from './support/eventually.js';
 import { validInput } from './support/items.js';
 import { readPanels } from './support/monitoring.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
 import { hasPrometheus, Prometheus } from './support/prometheus.js';
-import { freshEnvironment, openDatabase } from './support/service.js';
 
 const ROOT = join(__dirname, '..');
 const RATE_INTERVAL = '1m';

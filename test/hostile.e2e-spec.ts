@@ -1,10 +1,10 @@
 import { SchemaRepository, type Database } from '@app/database';
 import type { ApiClient } from './support/api-client.js';
+import { freshEnvironment, openDatabase } from './support/environment.js';
 import { HOSTILE_REQUESTS, type HostileRequest } from './support/hostile.js';
 import { uniqueWord, validInput } from './support/items.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
 import { RawConnection } from './support/raw-connection.js';
-import { freshEnvironment, openDatabase } from './support/service.js';
 
 /** Several times what the slowest of these requests takes. */
 const SOON_MS = 3000;

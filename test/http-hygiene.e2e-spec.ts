@@ -7,12 +7,13 @@ import { requestListener } from '../apps/api/src/http/request-listener.js';
 import { createHttpServer } from '../apps/api/src/http/server.js';
 import { ApiError } from '../apps/api/src/http/api-error.js';
 import { ApiClient } from './support/api-client.js';
+import { freshEnvironment } from './support/environment.js';
 import { expectError } from './support/errors.js';
 import { eventually } from './support/eventually.js';
 import { record, store, validInput } from './support/items.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
 import { RawConnection } from './support/raw-connection.js';
-import { freshEnvironment, startService, type Service } from './support/service.js';
+import { startService, type Service } from './support/service.js';
 
 const GET_ALL = '/api/orpc/items/getAll';
 const JSON_TYPE = { 'Content-Type': 'application/json' };

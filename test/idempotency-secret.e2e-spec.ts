@@ -1,12 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { SchemaRepository } from '@app/database';
+import { freshEnvironment, openDatabase } from './support/environment.js';
 import { expectError } from './support/errors.js';
 import { eventually } from './support/eventually.js';
 import { uniqueWord, validInput } from './support/items.js';
 import { createMongodb, startMongodb, removeDatabaseServers } from './support/database-servers.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
 import { openQueue } from './support/queue.js';
-import { freshEnvironment, openDatabase, startApi, startService, type Service } from './support/service.js';
+import { startApi, startService, type Service } from './support/service.js';
 import type { ApiClient } from './support/api-client.js';
 import type { ErrorBody, Item } from '@app/contracts';
 

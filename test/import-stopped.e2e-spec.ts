@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { SchemaRepository, type Database } from '@app/database';
+import { openDatabase } from './support/environment.js';
 import { eventually } from './support/eventually.js';
 import { validInput } from './support/items.js';
 import { createMongodb, startMongodb, removeDatabaseServers } from './support/database-servers.js';
-import { openDatabase } from './support/service.js';
 
 /** Longer than the launcher waits for other processes to stop. */
 const INDEX_BUILD_MS = 12_000;

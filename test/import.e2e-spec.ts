@@ -5,9 +5,10 @@ import type { Item } from '@app/contracts';
 import { SchemaRepository, type Database, type ItemRecord } from '@app/database';
 import { withDatabase } from '../apps/cli/src/with-database.js';
 import { Command, runToExit, type CommandExit } from './support/command.js';
+import { freshEnvironment, openDatabase } from './support/environment.js';
 import { eventually } from './support/eventually.js';
 import { record, store, uniqueWord, validInput } from './support/items.js';
-import { freshEnvironment, openDatabase, startService, type Service } from './support/service.js';
+import { startService, type Service } from './support/service.js';
 
 const ndjson = (lines: unknown[]): string =>
   lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n');

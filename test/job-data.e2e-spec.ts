@@ -4,12 +4,12 @@ import type { CreateJob, CreateReply, ErrorBody, Item } from '@app/contracts';
 import { newMongoId, SchemaRepository, type Database } from '@app/database';
 import { connectRedis, CREATE_JOB_OPTIONS, ReplySubscriber } from '@app/queue';
 import type { ApiClient } from './support/api-client.js';
+import { freshEnvironment, openDatabase } from './support/environment.js';
 import { eventually } from './support/eventually.js';
 import { uniqueWord, validInput } from './support/items.js';
 import { createRedis, startRedis, removeDatabaseServers, type DatabaseServer } from './support/database-servers.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
 import { createJob, openQueue, type OpenQueue } from './support/queue.js';
-import { freshEnvironment, openDatabase } from './support/service.js';
 
 const SUSPENDED = join(__dirname, 'support', 'suspended.cjs');
 /** Creates that wait for more than 500 ms are looked up every 250 ms, which makes up for a lost reply. */

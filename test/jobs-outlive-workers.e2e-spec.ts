@@ -1,11 +1,11 @@
 import { SchemaRepository, type Database } from '@app/database';
 import type { ApiClient, HttpResponse } from './support/api-client.js';
+import { freshEnvironment, openDatabase } from './support/environment.js';
 import { eventually } from './support/eventually.js';
 import { uniqueWord, validInput } from './support/items.js';
 import { createMongodb, startMongodb, removeDatabaseServers, type DatabaseServer } from './support/database-servers.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
 import { openQueue, type OpenQueue } from './support/queue.js';
-import { freshEnvironment, openDatabase } from './support/service.js';
 
 /** Processes promise to stop within 9 s, because orchestrators kill them after 10 s. */
 const STOPPED_WITHIN_MS = 9500;

@@ -1,8 +1,8 @@
 import { SchemaRepository, type Database } from '@app/database';
+import { freshEnvironment, openDatabase } from './support/environment.js';
 import { eventually } from './support/eventually.js';
 import { validInput } from './support/items.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
-import { freshEnvironment, openDatabase } from './support/service.js';
 
 const SECRET = 'nobody may read this';
 

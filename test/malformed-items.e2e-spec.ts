@@ -3,11 +3,12 @@ import { SchemaRepository, type Database, type ItemRecord } from '@app/database'
 import { mongo } from 'mongoose';
 import type { ApiClient } from './support/api-client.js';
 import { runToExit, type CommandExit } from './support/command.js';
+import { freshEnvironment, openDatabase } from './support/environment.js';
 import { eventually } from './support/eventually.js';
 import { insertBson } from './support/insert-bson.js';
 import { addFavourites, record, store, uniqueWord, validInput } from './support/items.js';
 import { endProcesses, ServiceProcess, type LogLine } from './support/processes.js';
-import { freshEnvironment, openDatabase, startService, type Service } from './support/service.js';
+import { startService, type Service } from './support/service.js';
 import { walk } from './support/walk.js';
 
 const { Decimal128, Double, Long } = mongo;

@@ -17,8 +17,9 @@ import type { Request, Response } from 'express';
 import { map, type Observable } from 'rxjs';
 import { createApp } from '../apps/api/src/app.js';
 import { ItemsController } from '../apps/api/src/items/items.controller.js';
+import { freshEnvironment } from './support/environment.js';
 import { validInput } from './support/items.js';
-import { freshEnvironment, startService, type Service } from './support/service.js';
+import { startService, type Service } from './support/service.js';
 
 /** As in the documentation (https://docs.nestjs.com/interceptors#response-mapping). */
 @Injectable()

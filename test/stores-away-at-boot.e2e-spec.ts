@@ -1,4 +1,5 @@
 import { SchemaRepository } from '@app/database';
+import { freshEnvironment, openDatabase } from './support/environment.js';
 import { eventually } from './support/eventually.js';
 import { validInput } from './support/items.js';
 import {
@@ -10,7 +11,6 @@ import {
   type DatabaseServer,
 } from './support/database-servers.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
-import { freshEnvironment, openDatabase } from './support/service.js';
 
 const RECOVERY_MS = 10_000;
 

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { SchemaRepository, type Database } from '@app/database';
+import { freshEnvironment, openDatabase } from './support/environment.js';
 import { eventually } from './support/eventually.js';
 import { uniqueWord, validInput } from './support/items.js';
 import { OtlpReceiver } from './support/otlp-receiver.js';
 import { endProcesses, killProcesses, ServiceProcess } from './support/processes.js';
-import { freshEnvironment, openDatabase } from './support/service.js';
 
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT_ID = '00f067aa0ba902b7';

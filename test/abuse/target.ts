@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { SchemaRepository, type Database } from '@app/database';
 import type { ApiClient } from '../support/api-client.js';
+import { freshEnvironment, openDatabase } from '../support/environment.js';
 import { eventually } from '../support/eventually.js';
 import { ServiceProcess } from '../support/processes.js';
 import { openQueue, type OpenQueue } from '../support/queue.js';
-import { freshEnvironment, openDatabase } from '../support/service.js';
 import type { Stores } from '../faults/stores.js';
 import type { Scale } from './attacker.js';
 

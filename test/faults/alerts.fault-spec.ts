@@ -9,12 +9,12 @@ import {
   startMongodb,
   startRedis,
 } from '../support/database-servers.js';
+import { freshEnvironment, openDatabase } from '../support/environment.js';
 import { eventually } from '../support/eventually.js';
 import { validInput } from '../support/items.js';
 import { endProcesses, ServiceProcess } from '../support/processes.js';
 import { hasPrometheus, Prometheus } from '../support/prometheus.js';
 import { createJob, openQueue } from '../support/queue.js';
-import { freshEnvironment, openDatabase } from '../support/service.js';
 
 const RULES = join(__dirname, '..', '..', 'deploy', 'prometheus', 'alerts.yml');
 /** The longest `for` of the rules, and time to spare. */

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { SchemaRepository, type Database } from '@app/database';
 import type { ApiClient } from '../support/api-client.js';
+import { freshEnvironment, openDatabase } from '../support/environment.js';
 import { ServiceProcess, type Exit } from '../support/processes.js';
 import { openQueue, type OpenQueue } from '../support/queue.js';
-import { freshEnvironment, openDatabase } from '../support/service.js';
 import type { Stores } from './stores.js';
 
 const READY_WITHIN_MS = 30_000;

@@ -1,9 +1,9 @@
 import type { Database } from '@app/database';
 import { connectRedis, type RedisConnection } from '@app/queue';
 import { createMongodb, removeDatabaseServers, startReplicaSet } from '../support/database-servers.js';
+import { openDatabase } from '../support/environment.js';
 import { eventually } from '../support/eventually.js';
 import { startReplicatedCluster, startSentinels, type ReplicatedRedis } from '../support/replicated-redis.js';
-import { openDatabase } from '../support/service.js';
 import { failover } from './failover.js';
 import { primariesOfRedis, primaryOfMongodb } from './primaries.js';
 import { describeStores } from './staging-report.js';

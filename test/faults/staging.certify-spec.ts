@@ -1,7 +1,7 @@
 import { SchemaRepository, type Database } from '@app/database';
 import { connectRedis, type RedisConnection } from '@app/queue';
+import { openDatabase } from '../support/environment.js';
 import { eventually } from '../support/eventually.js';
-import { openDatabase } from '../support/service.js';
 import { failover, type Failover } from './failover.js';
 import { faults, type Fault } from './faults.js';
 import { operate, Skipped } from './operator.js';

@@ -6,7 +6,7 @@ import { createLogger, loadApiConfig } from '@app/runtime';
 import { ApiAdapter } from '../../apps/api/src/http/api.adapter.js';
 import { ErrorFilter } from '../../apps/api/src/http/error.filter.js';
 import { ApiClient } from './api-client.js';
-import { freshEnvironment } from './service.js';
+import { freshEnvironment } from './environment.js';
 
 const running: INestApplication[] = [];
 

@@ -6,9 +6,9 @@ import {
   startMongodb,
   type DatabaseServer,
 } from '../../../test/support/database-servers.js';
+import { freshEnvironment, openDatabase } from '../../../test/support/environment.js';
 import { eventually } from '../../../test/support/eventually.js';
 import { record, store } from '../../../test/support/items.js';
-import { freshEnvironment, openDatabase } from '../../../test/support/service.js';
 import { Database } from './database.js';
 import { isDatabaseUnavailable } from './database-errors.js';
 import { findItems } from './find-items.js';

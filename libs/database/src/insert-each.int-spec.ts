@@ -1,6 +1,6 @@
 import { mongo } from 'mongoose';
+import { freshEnvironment, openDatabase } from '../../../test/support/environment.js';
 import { record } from '../../../test/support/items.js';
-import { freshEnvironment, openDatabase } from '../../../test/support/service.js';
 import { isDatabaseUnavailable } from './database-errors.js';
 import type { Database } from './database.js';
 import { insertEach, type InsertFailure } from './insert-each.js';

@@ -1,6 +1,6 @@
+import { freshEnvironment, openDatabase } from '../../../test/support/environment.js';
 import { record, store } from '../../../test/support/items.js';
 import { profile } from '../../../test/support/profile.js';
-import { freshEnvironment, openDatabase } from '../../../test/support/service.js';
 import type { Database } from './database.js';
 import { LIST_INDEXES } from './models.js';
 import { SchemaRepository } from './schema-repository.js';

@@ -1,3 +1,4 @@
+import { freshEnvironment, openDatabase } from '../../../test/support/environment.js';
 import { eventually } from '../../../test/support/eventually.js';
 import {
   createMongodb,
@@ -5,7 +6,6 @@ import {
   removeDatabaseServers,
   type DatabaseServer,
 } from '../../../test/support/database-servers.js';
-import { freshEnvironment, openDatabase } from '../../../test/support/service.js';
 import { isDatabaseUnavailable } from './database-errors.js';
 import { Database } from './database.js';
 import { SecretRepository } from './secret-repository.js';

@@ -7,9 +7,9 @@ import {
   SchemaRepository,
   type Database,
 } from '@app/database';
+import { freshEnvironment, openDatabase } from '../../../test/support/environment.js';
 import { profile } from '../../../test/support/profile.js';
 import { validInput } from '../../../test/support/items.js';
-import { freshEnvironment, openDatabase } from '../../../test/support/service.js';
 import { SearchBackfill, type NewlyStored } from './search-backfill.js';
 import { ItemCreator, type CreatedItem, type CreatedItems } from './item-creator.js';
 import type { CreateRequest } from './new-item-record.js';

@@ -1,5 +1,5 @@
+import { freshEnvironment, openDatabase } from '../../../../test/support/environment.js';
 import { addFavourites, record, store } from '../../../../test/support/items.js';
-import { freshEnvironment, openDatabase } from '../../../../test/support/service.js';
 import type { Database } from '../database.js';
 import { SchemaRepository } from '../schema-repository.js';
 import { idOf } from '../serialization/item-json.js';

@@ -1,7 +1,7 @@
 import { mongo } from 'mongoose';
+import { freshEnvironment, openDatabase } from '../../../../test/support/environment.js';
 import { inListOrder, isListed, record } from '../../../../test/support/items.js';
 import { profile, type ProfiledQuery } from '../../../../test/support/profile.js';
-import { freshEnvironment, openDatabase } from '../../../../test/support/service.js';
 import type { Database } from '../database.js';
 import { idOf } from '../serialization/item-json.js';
 import type { ItemRecord } from '../item-record.js';
