@@ -23,8 +23,6 @@ const LIST = 'POST /api/orpc/items/getAll HTTP/1.1\r\nHost: x\r\nContent-Length:
 const READY = 'GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n';
 const BUNDLE = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n';
 
-jest.setTimeout(90_000);
-
 describe('an API whose clients make it buffer data', () => {
   let database: Database;
   let api: ServiceProcess;
@@ -58,9 +56,11 @@ describe('an API whose clients make it buffer data', () => {
     await endProcesses();
   });
 
-  const expectServed = async (): Promise<void> => {
-    expect((await client.call('getById', { id: UNKNOWN })).status).toBe(404);
-  };
+  /** Other requests may keep the process from a read until its deadline, but not for long. */
+  const expectServed = (): Promise<void> =>
+    eventually(async () => {
+      expect((await client.call('getById', { id: UNKNOWN })).status).toBe(404);
+    });
   const residentMegabytes = async (): Promise<number> => {
     const metrics = await api.metrics();
     return Number(/^process_resident_memory_bytes (\S+)$/m.exec(metrics)?.[1]) / 1e6;

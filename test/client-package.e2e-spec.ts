@@ -65,7 +65,7 @@ describe('the client package, installed from its tarball into an empty project',
     await rm(join(folder, 'tsconfig.json'));
     await writeFile(join(folder, 'package.json'), '{"private":true}');
     await run('npm', ['install', '--offline', '--no-audit', '--no-fund', `./${stdout.trim()}`], { cwd: folder });
-  }, 60_000);
+  });
   afterAll(async () => {
     await service.stop();
     await rm(folder, { recursive: true });

@@ -216,7 +216,7 @@ describe('a create', () => {
     for (;;) {
       const response = await api.call<Item>('create', validInput()).catch(() => undefined);
       if (response !== undefined) return response;
-      await delay(1);
+      await delay(5);
     }
   }
 

@@ -28,7 +28,7 @@ describeInBrowser('the docs page (skipped unless Chromium is installed: apt-get 
     page.on('request', (request) => requests.push(request.url()));
     page.on('console', (message) => consoleMessages.push(`${message.type()} ${message.text()}`));
     page.on('pageerror', (error) => consoleMessages.push(error.message));
-  }, 60_000);
+  });
   afterAll(async () => {
     await browser.close();
     await service.stop();
@@ -51,7 +51,7 @@ describeInBrowser('the docs page (skipped unless Chromium is installed: apt-get 
     expect(requests.filter((url) => !url.startsWith(`${origin}/`) && !url.startsWith('data:'))).toEqual([]);
     expect(requests).toContain(`${origin}/openapi.json`);
     expect(consoleMessages).toEqual([]);
-  }, 60_000);
+  });
 
   it('sends the credential of "Authorize" with its requests', async () => {
     const secured = await startService({ env: { AUTH_API_KEYS: 'on' } });
@@ -70,7 +70,7 @@ describeInBrowser('the docs page (skipped unless Chromium is installed: apt-get 
     } finally {
       await secured.stop();
     }
-  }, 60_000);
+  });
 });
 
 /** Executes the example of create unchanged, and returns the item that the page shows. */

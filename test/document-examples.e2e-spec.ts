@@ -137,7 +137,7 @@ describe('the examples of the documents', () => {
     const pages = (await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWith('.md')).sort();
     const documents = ['README.md', ...pages.map((name) => join('docs', name))];
     examples = (await Promise.all(documents.map(examplesIn))).flat();
-  }, 60_000);
+  });
   afterAll(() => service.stop());
 
   const examplesOf = (language: string): Example[] => examples.filter((example) => example.language === language);
@@ -206,7 +206,7 @@ describe('the examples of the documents', () => {
     } finally {
       await rm(folder, { recursive: true });
     }
-  }, 60_000);
+  });
 
   it('show an item with all its fields', () => {
     const items = examplesOf('json').map(({ code }) => JSON.parse(code) as object);

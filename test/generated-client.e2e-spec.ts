@@ -90,5 +90,5 @@ describe('a client generated from the OpenAPI document', () => {
     expect(item).toMatchObject({ name: validInput()['name'], status: 'available', sellerId: 'key:acme' });
     const paths = [['name'], ['stock']];
     expect(rest).toEqual({ byId: item, list: [item], paths, missing: 'NOT_FOUND' });
-  }, 60_000);
+  });
 });

@@ -28,7 +28,7 @@ describeInBrowser('the queue dashboard (skipped unless Chromium is installed: ap
     jobs = openQueue(service.env);
     const context = await browser.newContext({ httpCredentials: { username: 'operator', password: TOKEN } });
     page = await context.newPage();
-  }, 60_000);
+  });
   beforeEach(() => refuse({ name: { $ne: REFUSED } }));
   afterEach(async () => {
     await jobs.queue.obliterate({ force: true });

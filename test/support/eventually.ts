@@ -1,16 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-const INTERVAL_MS = 50;
+const MIN_INTERVAL_MS = 10;
+const MAX_INTERVAL_MS = 250;
+/** On a busy machine, starting a process takes many times as long. */
+const WITHIN_MS = 45_000;
 
 /** Calls `attempt` until it succeeds. Throws its last error if it has not succeeded within `withinMs`. */
-export async function eventually<T>(attempt: () => Promise<T> | T, withinMs = 15_000): Promise<T> {
-  const deadline = Date.now() + withinMs;
+export async function eventually<T>(attempt: () => Promise<T> | T, withinMs = WITHIN_MS): Promise<T> {
+  const since = Date.now();
   for (;;) {
     try {
       return await attempt();
     } catch (error) {
-      if (Date.now() > deadline) throw error;
-      await delay(INTERVAL_MS);
+      const waitedMs = Date.now() - since;
+      if (waitedMs > withinMs) throw error;
+      // The attempts themselves must not keep busy what they wait for.
+      await delay(Math.min(Math.max(waitedMs / 10, MIN_INTERVAL_MS), MAX_INTERVAL_MS));
     }
   }
 }
