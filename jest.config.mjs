@@ -2,7 +2,9 @@ const project = (displayName, testMatch, more = {}) => ({
   displayName,
   testMatch,
   testEnvironment: 'node',
-  transform: { '^.+\\.m?ts$': '@swc/jest' },
+  transform: { '^.+\\.m?ts$': '@swc/jest', '/node_modules/jose/.+\\.js$': '@swc/jest' },
+  // jose is ESM-only. As CommonJS, it also runs in a test that starts an API in its own process.
+  transformIgnorePatterns: ['/node_modules/(?!jose/)'],
   // A test that uses an ESM-only package is itself an ES module.
   extensionsToTreatAsEsm: ['.mts'],
   moduleFileExtensions: ['js', 'mjs', 'cjs', 'ts', 'mts', 'json', 'node'],

@@ -15,6 +15,8 @@ describe('the endpoints for operators', () => {
   let env: NodeJS.ProcessEnv;
   let redis: DatabaseServer;
   let database: Database;
+  let api: ServiceProcess;
+  let apiWithTokens: ServiceProcess;
 
   beforeAll(async () => {
     redis = await createRedis();
@@ -22,9 +24,10 @@ describe('the endpoints for operators', () => {
     env = freshEnvironment({ REDIS_URL: redis.url, LOG_LEVEL: 'info' });
     database = await openDatabase(env);
     await new SchemaRepository(database).createIndexes();
+    [api, apiWithTokens] = await Promise.all([start('api'), start('api', TOKENS)]);
   });
-  afterEach(() => endProcesses());
   afterAll(async () => {
+    await endProcesses();
     await database.connection.dropDatabase();
     await database.close();
     await removeDatabaseServers();
@@ -37,7 +40,6 @@ describe('the endpoints for operators', () => {
   }
 
   it('have a port of their own on the API, whose public port has only health checks', async () => {
-    const api = await start('api');
     const { base } = await api.client();
     const url = await api.adminUrl();
     for (const path of ['/health/live', '/health/ready']) {
@@ -57,8 +59,7 @@ describe('the endpoints for operators', () => {
   });
 
   it('do not keep an API from serving if their port is taken', async () => {
-    const first = await start('api');
-    const { port } = new URL(await first.adminUrl());
+    const { port } = new URL(await api.adminUrl());
     const second = await start('api', { ADMIN_PORT: port });
     expect(await (await second.client()).getAll()).toEqual([]);
     const warning = await second.waitForLog(
@@ -73,7 +74,7 @@ describe('the endpoints for operators', () => {
     const basic = (token: string): object => ({ Authorization: `Basic ${btoa(`any:${token}`)}` });
 
     it.each(['api', 'worker'] as const)('accept only requests with the right one: %s', async (name) => {
-      const process = await start(name, TOKENS);
+      const process = name === 'api' ? apiWithTokens : await start('worker', TOKENS);
       const status = async (path: string, headers: object): Promise<number> =>
         (await send(`${await process.adminUrl()}${path}`, { headers: { ...headers } })).status;
       for (const scheme of [bearer, basic]) {
@@ -97,14 +98,13 @@ describe('the endpoints for operators', () => {
     });
 
     it('ask browsers for them', async () => {
-      const api = await start('api', TOKENS);
-      const { headers } = await send(`${await api.adminUrl()}/queues`);
+      const { headers } = await send(`${await apiWithTokens.adminUrl()}/queues`);
       expect(headers['www-authenticate']).toMatch(/^Basic realm=/);
     });
   });
 
   it('show at most 100 jobs of the queue at a time, however many a request asks for', async () => {
-    const url = await (await start('api')).adminUrl();
+    const url = await api.adminUrl();
     const jobs = openQueue(env);
     await jobs.queue.addBulk(Array.from({ length: 150 }, () => ({ name: 'create', data: createJob() })));
     const query = 'activeQueue=item-create&status=waiting&jobsPerPage=1000';
@@ -116,7 +116,7 @@ describe('the endpoints for operators', () => {
 
   describe('without tokens', () => {
     it('show the queue only to those who open it on this machine, by its name', async () => {
-      const url = `${await (await start('api')).adminUrl()}/queues`;
+      const url = `${await api.adminUrl()}/queues`;
       const { port } = new URL(url);
       for (const Host of [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`])
         expect((await send(url, { headers: { Host } })).status).toBe(200);
@@ -127,7 +127,7 @@ describe('the endpoints for operators', () => {
 
   describe('on requests that change the queue', () => {
     const change = async (path: string, headers: object, method = 'PUT') => {
-      const url = `${await (await start('api', TOKENS)).adminUrl()}/queues${path}`;
+      const url = `${await apiWithTokens.adminUrl()}/queues${path}`;
       const Authorization = `Bearer ${ADMIN_TOKEN}`;
       const { origin } = new URL(url);
       return send(url, { method, headers: { Authorization, ...(headers === OWN ? { Origin: origin } : headers) } });
@@ -164,13 +164,14 @@ describe('the endpoints for operators', () => {
   });
 
   it('report that Redis is unavailable', async () => {
-    const url = await (await start('api')).adminUrl();
+    const url = await api.adminUrl();
     await redis.kill();
     expect((await fetch(`${url}/queues/api/queues`)).status).toBe(503);
     await startRedis(redis);
     await eventually(async () => {
       expect((await fetch(`${url}/queues/api/queues`)).status).toBe(200);
     });
+    await Promise.all([api, apiWithTokens].map((process) => process.waitForStatus('ready')));
   });
 });
 

@@ -10,7 +10,7 @@ import { ApiClient } from './support/api-client.js';
 import { freshEnvironment } from './support/environment.js';
 import { expectError } from './support/errors.js';
 import { eventually } from './support/eventually.js';
-import { record, store, validInput } from './support/items.js';
+import { record, store, uniqueWord, validInput } from './support/items.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
 import { RawConnection } from './support/raw-connection.js';
 import { startService, type Service } from './support/service.js';
@@ -269,22 +269,42 @@ describe('TRUST_PROXY', () => {
   afterAll(endProcesses);
 
   const FORWARDED = '198.51.100.1, 203.0.113.7';
-  it.each([
-    ['', FORWARDED, '127.0.0.1'],
-    ['loopback', FORWARDED, '203.0.113.7'],
-    ['2', FORWARDED, '198.51.100.1'],
-    ['2', '2001:db8::1, 203.0.113.7', '2001:db8::1'],
-    ['1', 'unknown', '127.0.0.1'],
-    ['2', `${'x'.repeat(5000)}, 203.0.113.7`, '127.0.0.1'],
-    ['loopback', '203.0.113.7:80', '127.0.0.1'],
-  ])('%j determines the client address in the log: %s → %s', async (TRUST_PROXY, forwarded, ip) => {
-    // Nothing listens there, so a read is refused and logged.
-    const MONGODB_URI = 'mongodb://127.0.0.1:1/?replicaSet=rs0';
-    const api = ServiceProcess.start('api', { ...freshEnvironment({ TRUST_PROXY }), MONGODB_URI, LOG_LEVEL: 'info' });
-    const { status } = await (await api.client()).call('getAll', {}, { 'X-Forwarded-For': forwarded });
-    expect(status).toBe(503);
-    expect(await api.waitForLog('MongoDB is away')).toMatchObject({ ip });
-    await api.end('SIGKILL');
+  describe.each([
+    ['', [[FORWARDED, '127.0.0.1']]],
+    [
+      'loopback',
+      [
+        [FORWARDED, '203.0.113.7'],
+        ['203.0.113.7:80', '127.0.0.1'],
+      ],
+    ],
+    ['1', [['unknown', '127.0.0.1']]],
+    [
+      '2',
+      [
+        [FORWARDED, '198.51.100.1'],
+        ['2001:db8::1, 203.0.113.7', '2001:db8::1'],
+        [`${'x'.repeat(5000)}, 203.0.113.7`, '127.0.0.1'],
+      ],
+    ],
+  ])('%j', (TRUST_PROXY, cases) => {
+    let api: ServiceProcess;
+    beforeAll(() => {
+      // Nothing listens there, so a read is refused and logged.
+      const MONGODB_URI = 'mongodb://127.0.0.1:1/?replicaSet=rs0';
+      api = ServiceProcess.start('api', { ...freshEnvironment({ TRUST_PROXY }), MONGODB_URI, LOG_LEVEL: 'info' });
+    });
+    afterAll(() => api.end('SIGKILL'));
+
+    it.each(cases)('determines the client address in the log: %s → %s', async (forwarded, ip) => {
+      const headers = { 'X-Forwarded-For': forwarded, 'X-Request-Id': uniqueWord() };
+      const { status } = await (await api.client()).call('getAll', {}, headers);
+      expect(status).toBe(503);
+      await eventually(() => {
+        const expected = { msg: 'MongoDB is away', requestId: headers['X-Request-Id'], ip };
+        expect(api.log).toContainEqual(expect.objectContaining(expected));
+      });
+    });
   });
 });
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { SchemaRepository, type Database } from '@app/database';
+import type { ApiClient } from './support/api-client.js';
 import { freshEnvironment, openDatabase } from './support/environment.js';
 import { eventually } from './support/eventually.js';
 import { uniqueWord, validInput } from './support/items.js';
@@ -10,7 +11,9 @@ const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT_ID = '00f067aa0ba902b7';
 const TRACEPARENT = `00-${TRACE_ID}-${PARENT_ID}-01`;
 const CREATE = 'POST /api/orpc/items/create';
+const GET_ALL = 'POST /api/orpc/items/getAll';
 const GET_BY_ID = 'POST /api/orpc/items/getById';
+const BATCH = 'batch item-create';
 /** The code of the status of a span that has failed (https://opentelemetry.io/docs/specs/otlp/). */
 const ERROR = 2;
 const SECRET = 'nobody may read this';
@@ -25,13 +28,6 @@ describe('tracing', () => {
     database = await openDatabase(env);
     await new SchemaRepository(database).createIndexes();
   });
-  beforeEach(async () => {
-    receiver = await OtlpReceiver.start();
-  });
-  afterEach(async () => {
-    await endProcesses();
-    await receiver.stop();
-  });
   afterAll(async () => {
     await database.connection.dropDatabase();
     await database.close();
@@ -42,10 +38,16 @@ describe('tracing', () => {
     await started.waitForStatus('ready');
     return started;
   }
+  const startReceiver = async (): Promise<void> => {
+    receiver = await OtlpReceiver.start();
+  };
+  const endAll = async (): Promise<void> => {
+    await endProcesses();
+    await receiver.stop();
+  };
 
-  it.each(['on', 'off'])('follows a create from the request to MongoDB (fast lane %s)', async (FAST_LANE) => {
-    const [api] = await Promise.all([start('api', { FAST_LANE }), start('worker')]);
-    await (await api.client()).create(validInput());
+  /** Waits for the spans of a create. */
+  const expectFollowed = async (): Promise<void> => {
     const { traceId } = await receiver.find(CREATE);
     const insert = await receiver.find('insert items', traceId);
     await eventually(() => {
@@ -59,132 +61,165 @@ describe('tracing', () => {
     });
     const command = await receiver.find('evalsha', traceId);
     expect(receiver.pathTo(command)).toContain('item-listing-api: send item-create');
-  });
+  };
 
-  it('links a batch to the trace of each of its jobs', async () => {
-    const api = await start('api');
-    const client = await api.client();
-    const creating = [1, 2, 3].map(() => client.create(validInput()));
-    await eventually(async () => {
-      expect(await api.metrics()).toContain('item_listing_jobs{state="waiting"} 3');
+  describe('with the default settings', () => {
+    let client: ApiClient;
+    beforeAll(async () => {
+      await startReceiver();
+      const [api] = await Promise.all([start('api'), start('worker')]);
+      client = await api.client();
     });
-    await start('worker');
-    await Promise.all(creating);
-    // The worker takes the first job, then the others together with it.
-    await eventually(() => {
-      const batches = receiver.spans.filter(({ name }) => name === 'batch item-create');
-      const jobs = receiver.spans.filter(({ name }) => name === 'process item-create');
-      const linked = batches.flatMap(({ links }) => links.map(({ spanId }) => spanId));
-      expect(linked.sort()).toEqual(jobs.map(({ spanId }) => spanId).sort());
-      expect(new Set(jobs.map(({ traceId }) => traceId)).size).toBe(3);
-      expect(batches.length).toBeLessThan(3);
-    });
-  });
+    afterAll(endAll);
 
-  it('marks the span of a job that fails, but not that of another job in its batch', async () => {
-    const name = uniqueWord();
-    await database.connection.db?.command({ collMod: 'items', validator: { name: { $ne: name } } });
-    const api = await start('api');
-    const client = await api.client();
-    const creating = [client.create(validInput()), client.call('create', validInput({ name }))];
-    await eventually(async () => {
-      expect(await api.metrics()).toContain('item_listing_jobs{state="waiting"} 2');
+    it('follows a create from the request to MongoDB', async () => {
+      await client.create(validInput());
+      await expectFollowed();
     });
-    await start('worker');
-    await Promise.all(creating);
-    const { links } = await receiver.find('batch item-create');
-    expect(links).toHaveLength(2);
-    const jobs = receiver.spans.filter(({ spanId }) => links.some((link) => link.spanId === spanId));
-    expect(jobs.map(({ status }) => status.code === ERROR).sort()).toEqual([false, true]);
-    await database.connection.db?.command({ collMod: 'items', validator: {} });
-  });
 
-  it('shows the query of a getById', async () => {
-    const api = await start('api');
-    await (await api.client()).call('getById', { id: 'f'.repeat(24) });
-    const { traceId } = await receiver.find(GET_BY_ID);
-    await eventually(async () => {
-      const path = receiver.pathTo(await receiver.find('find $cmd', traceId));
-      expect(path.at(-1)).toBe(`item-listing-api: ${GET_BY_ID}`);
+    it('shows the query of a getById', async () => {
+      await client.call('getById', { id: 'f'.repeat(24) });
+      const { traceId } = await receiver.find(GET_BY_ID);
+      await eventually(async () => {
+        const path = receiver.pathTo(await receiver.find('find $cmd', traceId));
+        expect(path.at(-1)).toBe(`item-listing-api: ${GET_BY_ID}`);
+      });
+    });
+
+    it('ignores the trace of a caller', async () => {
+      await client.call('getAll', {}, { traceparent: TRACEPARENT });
+      const { traceId, parentSpanId } = await receiver.find(GET_ALL);
+      expect([traceId === TRACE_ID, parentSpanId === PARENT_ID]).toEqual([false, false]);
+    });
+
+    it('exports no texts of items, no health checks, and no commands outside of requests', async () => {
+      const countOf = (wanted: string): number => receiver.spans.filter(({ name }) => name === wanted).length;
+      const before = [CREATE, BATCH].map(countOf);
+      await client.create(validInput({ description: SECRET }));
+      await eventually(() => {
+        expect([CREATE, BATCH].map(countOf)).toEqual(before.map((count) => count + 1));
+      });
+      expect(receiver.received).not.toContain(SECRET);
+      const roots = receiver.spans.filter(({ parentSpanId }) => parentSpanId === undefined);
+      expect(roots.filter(({ name }) => ![CREATE, GET_BY_ID, GET_ALL].includes(name))).toEqual([]);
     });
   });
 
-  it.each([
-    ['ignores the trace of a caller', undefined, false],
-    ['continues the trace of a trusted proxy', 'loopback', true],
-    ['ignores the trace of a caller that is not a trusted proxy', '10.0.0.0/8', false],
-  ])('%s', async (_title, TRUST_PROXY, isContinued) => {
-    const api = await start('api', { TRUST_PROXY });
-    await (await api.client()).call('getById', { id: 'f'.repeat(24) }, { traceparent: TRACEPARENT });
-    const { traceId, parentSpanId } = await receiver.find(GET_BY_ID);
-    expect(traceId === TRACE_ID).toBe(isContinued);
-    expect(parentSpanId === PARENT_ID).toBe(isContinued);
-  });
+  describe('with other settings', () => {
+    beforeEach(startReceiver);
+    afterEach(endAll);
 
-  it('exports no texts of items, no health checks, and no commands outside of requests', async () => {
-    const [api] = await Promise.all([start('api'), start('worker')]);
-    await (await api.client()).create(validInput({ description: SECRET }));
-    await Promise.all([receiver.find(CREATE), receiver.find('batch item-create')]);
-    expect(receiver.received).not.toContain(SECRET);
-    const roots = receiver.spans.filter(({ parentSpanId }) => parentSpanId === undefined);
-    expect(new Set(roots.map(({ name }) => name))).toEqual(new Set([CREATE]));
-  });
-
-  it('exports the last spans when the process stops', async () => {
-    const api = await start('api', { OTEL_BSP_SCHEDULE_DELAY: '60000' });
-    await (await api.client()).call('getById', { id: 'f'.repeat(24) });
-    expect(await api.end('SIGTERM')).toMatchObject({ code: 0 });
-    expect(receiver.spans).toContainEqual(expect.objectContaining({ name: GET_BY_ID }));
-  });
-
-  it('does not keep a process from serving and stopping while the receiver is away', async () => {
-    const api = await start('api', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' });
-    const { status } = await (await api.client()).call('getById', { id: 'f'.repeat(24) });
-    expect(status).toBe(404);
-    const { code, afterMs } = await api.end('SIGTERM');
-    expect(code).toBe(0);
-    expect(afterMs).toBeLessThan(9000);
-  });
-
-  it('writes to standard error why the receiver gets no spans, if OTEL_LOG_LEVEL asks for it', async () => {
-    const away = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_LOG_LEVEL: 'error' };
-    const api = await start('api', away);
-    await (await api.client()).call('getById', { id: 'f'.repeat(24) });
-    await eventually(() => {
-      expect(api.stderr).toContain('ECONNREFUSED');
+    it('follows a create without the fast lane', async () => {
+      const [api] = await Promise.all([start('api', { FAST_LANE: 'off' }), start('worker')]);
+      await (await api.client()).create(validInput());
+      await expectFollowed();
     });
-    await killProcesses();
-  });
 
-  it.each([
-    { propagators: 'the default propagators', more: {} },
-    { propagators: 'no propagators', more: { OTEL_PROPAGATORS: 'none' } },
-  ])('leaves tracing to a module that is loaded with node --require, with $propagators', async ({ more }) => {
-    const env = { NODE_OPTIONS: `--require ${join(__dirname, 'support', 'opentelemetry.cjs')}`, ...more };
-    const [api] = await Promise.all([start('api', env), start('worker', env)]);
-    await (await api.client()).create(validInput());
-    const insert = await receiver.find('insert items');
-    await eventually(() => {
-      expect(receiver.pathTo(insert).at(-1)).toMatch(/^from-require: POST/);
+    it('links a batch to the trace of each of its jobs', async () => {
+      const api = await start('api');
+      const client = await api.client();
+      const creating = [1, 2, 3].map(() => client.create(validInput()));
+      await eventually(async () => {
+        expect(await api.metrics()).toContain('item_listing_jobs{state="waiting"} 3');
+      });
+      await start('worker');
+      await Promise.all(creating);
+      // The worker takes the first job, then the others together with it.
+      await eventually(() => {
+        const batches = receiver.spans.filter(({ name }) => name === BATCH);
+        const jobs = receiver.spans.filter(({ name }) => name === 'process item-create');
+        const linked = batches.flatMap(({ links }) => links.map(({ spanId }) => spanId));
+        expect(linked.sort()).toEqual(jobs.map(({ spanId }) => spanId).sort());
+        expect(new Set(jobs.map(({ traceId }) => traceId)).size).toBe(3);
+        expect(batches.length).toBeLessThan(3);
+      });
     });
-    const { traceId } = insert;
-    const roots = receiver.spans.filter((span) => span.traceId === traceId && span.parentSpanId === undefined);
-    expect(roots).toHaveLength(1);
-    // The service's own span of a request.
-    expect(receiver.spans.map(({ name }) => name)).not.toContain(CREATE);
-  });
 
-  it.each([{}, { OTEL_SDK_DISABLED: 'true' }, { OTEL_TRACES_EXPORTER: 'none' }])(
-    'is off and its packages are not loaded (%p)',
-    async (settings) => {
-      const isOff = Object.keys(settings).length === 0;
-      const NODE_OPTIONS = `--require ${join(__dirname, 'support', 'report-opentelemetry.cjs')}`;
-      const away = isOff ? { OTEL_EXPORTER_OTLP_ENDPOINT: '' } : {};
-      const api = await start('api', { ...settings, ...away, NODE_OPTIONS });
+    it('marks the span of a job that fails, but not that of another job in its batch', async () => {
+      const name = uniqueWord();
+      await database.connection.db?.command({ collMod: 'items', validator: { name: { $ne: name } } });
+      const api = await start('api');
+      const client = await api.client();
+      const creating = [client.create(validInput()), client.call('create', validInput({ name }))];
+      await eventually(async () => {
+        expect(await api.metrics()).toContain('item_listing_jobs{state="waiting"} 2');
+      });
+      await start('worker');
+      await Promise.all(creating);
+      const { links } = await receiver.find(BATCH);
+      expect(links).toHaveLength(2);
+      const jobs = receiver.spans.filter(({ spanId }) => links.some((link) => link.spanId === spanId));
+      expect(jobs.map(({ status }) => status.code === ERROR).sort()).toEqual([false, true]);
+      await database.connection.db?.command({ collMod: 'items', validator: {} });
+    });
+
+    it.each([
+      ['continues the trace of a trusted proxy', 'loopback', true],
+      ['ignores the trace of a caller that is not a trusted proxy', '10.0.0.0/8', false],
+    ])('%s', async (_title, TRUST_PROXY, isContinued) => {
+      const api = await start('api', { TRUST_PROXY });
+      await (await api.client()).call('getById', { id: 'f'.repeat(24) }, { traceparent: TRACEPARENT });
+      const { traceId, parentSpanId } = await receiver.find(GET_BY_ID);
+      expect(traceId === TRACE_ID).toBe(isContinued);
+      expect(parentSpanId === PARENT_ID).toBe(isContinued);
+    });
+
+    it('exports the last spans when the process stops', async () => {
+      const api = await start('api', { OTEL_BSP_SCHEDULE_DELAY: '60000' });
       await (await api.client()).call('getById', { id: 'f'.repeat(24) });
-      await api.end('SIGTERM');
-      const [line] = api.log.filter(({ msg }) => msg === 'loaded packages of OpenTelemetry');
-      expect(line?.['packages']).toEqual(['@opentelemetry/api']);
-    },
-  );
+      expect(await api.end('SIGTERM')).toMatchObject({ code: 0 });
+      expect(receiver.spans).toContainEqual(expect.objectContaining({ name: GET_BY_ID }));
+    });
+
+    it('does not keep a process from serving and stopping while the receiver is away', async () => {
+      const api = await start('api', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' });
+      const { status } = await (await api.client()).call('getById', { id: 'f'.repeat(24) });
+      expect(status).toBe(404);
+      const { code, afterMs } = await api.end('SIGTERM');
+      expect(code).toBe(0);
+      expect(afterMs).toBeLessThan(9000);
+    });
+
+    it('writes to standard error why the receiver gets no spans, if OTEL_LOG_LEVEL asks for it', async () => {
+      const away = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_LOG_LEVEL: 'error' };
+      const api = await start('api', away);
+      await (await api.client()).call('getById', { id: 'f'.repeat(24) });
+      await eventually(() => {
+        expect(api.stderr).toContain('ECONNREFUSED');
+      });
+      await killProcesses();
+    });
+
+    it.each([
+      { propagators: 'the default propagators', more: {} },
+      { propagators: 'no propagators', more: { OTEL_PROPAGATORS: 'none' } },
+    ])('leaves tracing to a module that is loaded with node --require, with $propagators', async ({ more }) => {
+      const env = { NODE_OPTIONS: `--require ${join(__dirname, 'support', 'opentelemetry.cjs')}`, ...more };
+      const [api] = await Promise.all([start('api', env), start('worker', env)]);
+      await (await api.client()).create(validInput());
+      const insert = await receiver.find('insert items');
+      await eventually(() => {
+        expect(receiver.pathTo(insert).at(-1)).toMatch(/^from-require: POST/);
+      });
+      const { traceId } = insert;
+      const roots = receiver.spans.filter((span) => span.traceId === traceId && span.parentSpanId === undefined);
+      expect(roots).toHaveLength(1);
+      // The service's own span of a request.
+      expect(receiver.spans.map(({ name }) => name)).not.toContain(CREATE);
+    });
+
+    it.each([{}, { OTEL_SDK_DISABLED: 'true' }, { OTEL_TRACES_EXPORTER: 'none' }])(
+      'is off and its packages are not loaded (%p)',
+      async (settings) => {
+        const isOff = Object.keys(settings).length === 0;
+        const NODE_OPTIONS = `--require ${join(__dirname, 'support', 'report-opentelemetry.cjs')}`;
+        const away = isOff ? { OTEL_EXPORTER_OTLP_ENDPOINT: '' } : {};
+        const api = await start('api', { ...settings, ...away, NODE_OPTIONS });
+        await (await api.client()).call('getById', { id: 'f'.repeat(24) });
+        await api.end('SIGTERM');
+        const [line] = api.log.filter(({ msg }) => msg === 'loaded packages of OpenTelemetry');
+        expect(line?.['packages']).toEqual(['@opentelemetry/api']);
+      },
+    );
+  });
 });

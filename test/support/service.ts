@@ -8,17 +8,21 @@ import { ApiClient } from './api-client.js';
 import { freshEnvironment, openDatabase } from './environment.js';
 import { eventually } from './eventually.js';
 
-/** The whole service, running in this process with its own database and queue. */
-export interface Service {
+/** An API that runs in this process. */
+export interface RunningApi {
   api: ApiClient;
-  /** The URL of the API's endpoints for operators. */
+  /** The URL of its endpoints for operators. */
   adminUrl: string;
-  /** Returns the API's metrics. */
+  /** Returns its metrics. */
   metrics: () => Promise<string>;
+  stop: () => Promise<void>;
+}
+
+/** The whole service, running in this process with its own database and queue. */
+export interface Service extends RunningApi {
   /** The service's database, for writing to it as other services do. */
   database: Database;
   env: NodeJS.ProcessEnv;
-  stop: () => Promise<void>;
 }
 
 export interface ServiceOptions {
@@ -32,16 +36,13 @@ export async function startService({ env: more, worker = true, timeouts }: Servi
   const env = freshEnvironment(more);
   const database = await openDatabase(env);
   await new SchemaRepository(database).createIndexes();
-  const running = await Promise.all([startApi(env, timeouts), ...(worker ? [startWorker(env)] : [])]);
-  const adminUrl = `http://127.0.0.1:${String(running[0].adminPort)}`;
+  const [api, ...workers] = await Promise.all([startApi(env, timeouts), ...(worker ? [startWorker(env)] : [])]);
   return {
-    api: running[0].api,
-    adminUrl,
-    metrics: async () => (await fetch(`${adminUrl}/metrics`)).text(),
+    ...api,
     database,
     env,
     stop: async () => {
-      await Promise.all(running.map(({ stop }) => stop()));
+      await Promise.all([api, ...workers].map(({ stop }) => stop()));
       await database.connection.dropDatabase();
       await database.close();
     },
@@ -49,13 +50,12 @@ export async function startService({ env: more, worker = true, timeouts }: Servi
 }
 
 /** Starts an API for an environment. An environment may have several. */
-export async function startApi(
-  env: NodeJS.ProcessEnv,
-  timeouts?: ClientTimeouts,
-): Promise<{ api: ApiClient; adminPort: number | undefined; stop: () => Promise<void> }> {
+export async function startApi(env: NodeJS.ProcessEnv, timeouts?: ClientTimeouts): Promise<RunningApi> {
   const { port, adminPort, stop } = await createApi(loadApiConfig(env), await createLogger('test', 'silent'), timeouts);
   await eventually(() => expectReady(port));
-  return { api: new ApiClient(`http://127.0.0.1:${String(port)}`), adminPort, stop };
+  const adminUrl = `http://127.0.0.1:${String(adminPort)}`;
+  const metrics = async (): Promise<string> => (await fetch(`${adminUrl}/metrics`)).text();
+  return { api: new ApiClient(`http://127.0.0.1:${String(port)}`), adminUrl, metrics, stop };
 }
 
 /** Starts a worker for an environment. An environment may have several. */
