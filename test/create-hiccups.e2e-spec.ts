@@ -72,23 +72,17 @@ describe('a create', () => {
     });
 
   it('succeeds once Redis is back if Redis has not confirmed its job', async () => {
-    // Makes the API check the queue, so that the next create is sent without another check.
-    await client.create(validInput());
-    await redis.pause();
-    const creating = create();
-    await delay(REDIS_STOPPED_MS);
-    redis.resume();
-    expect((await creating).status).toBe(200);
+    await eventually(async () => {
+      expect((await createWhileRedisStops()).status).toBe(200);
+    });
   });
 
   it('is accepted once Redis is back if Redis has not confirmed its job and the client does not wait', async () => {
-    await client.create(validInput());
-    await redis.pause();
-    const creating = create({}, { Prefer: 'respond-async' });
-    await delay(REDIS_STOPPED_MS);
-    redis.resume();
-    const { status, body } = await creating;
-    expect(status).toBe(202);
+    const body = await eventually(async () => {
+      const response = await createWhileRedisStops({ Prefer: 'respond-async' });
+      expect(response.status).toBe(202);
+      return response.body;
+    });
     await eventually(async () => {
       expect((await client.call('getById', { id: body.id })).status).toBe(200);
     });
@@ -129,7 +123,10 @@ describe('a create', () => {
 
   it('succeeds after a stall of the only worker that is shorter than its wait', async () => {
     // Lets the API measure the rate at which the queue drains.
-    await Promise.all(Array.from({ length: 2000 }, () => create()));
+    const createMany = async (): Promise<void> => {
+      for (let count = 0; count < 10; count++) await create();
+    };
+    await Promise.all(Array.from({ length: 200 }, createMany));
     worker.signal('SIGSTOP');
     const creates: Promise<HttpResponse<Item>>[] = [];
     for (let second = 0; second < 4; second++) {
@@ -186,6 +183,17 @@ describe('a create', () => {
     expect(status).toBe(200);
     await fresh.end('SIGTERM');
   });
+
+  /** On a busy machine, the API may check the queue again. Redis does not respond then, and the create is refused. */
+  async function createWhileRedisStops(headers: Record<string, string> = {}): Promise<HttpResponse<Item>> {
+    // Makes the API check the queue, so that the next create is sent without another check.
+    await client.create(validInput());
+    await redis.pause();
+    const creating = create({}, headers);
+    await delay(REDIS_STOPPED_MS);
+    redis.resume();
+    return creating;
+  }
 
   async function expectReplaced(data: string): Promise<void> {
     const key = randomUUID();

@@ -11,7 +11,7 @@ import { RawConnection } from './support/raw-connection.js';
 
 /** Reads promise a response within 2 s. A busy machine adds to the measured time, and many requests add more. */
 const PROMPTLY_MS = 3000;
-const MANY_PROMPTLY_MS = 6000;
+const MANY_PROMPTLY_MS = 3500;
 /** The delay of each command of MongoDB: too long for a read of two commands, but not for one of a single command. */
 const LATE_MS = 1600;
 const SOMEWHAT_LATE_MS = 200;
@@ -148,35 +148,38 @@ describe('the time of a read', () => {
       Array.from({ length: 80 }, (_, n): Read => ['getAll', { status, pageSize: n + 1 }]),
     );
     const items = Array.from({ length: 120 }, (): Read => ['getById', { id: newMongoId() }]);
-    // The first requests of a process are slow.
-    await Promise.all(Array.from({ length: 100 }, () => client.getAll()));
-    const before = (await stopDelay()) + (await countCompletedQueries());
-    await delayQueries(TOO_LATE_MS);
     const arriving = (reads: Read[], withinMs: number): Promise<Timed>[] =>
       reads.map(async (read, n) => {
         await delay((n * withinMs) / reads.length);
         return timed(read);
       });
-    const responses = await Promise.all([...arriving(pages, 3000), ...arriving(items, 3000)]);
+    const readAll = (): Promise<Timed[]> => Promise.all([...arriving(pages, 3000), ...arriving(items, 3000)]);
+    const usualMs = Math.max(...(await readAll()).map(({ afterMs }) => afterMs));
+    const before = (await stopDelay()) + (await countCompletedQueries());
+    await delayQueries(TOO_LATE_MS);
+    const responses = await readAll();
     const late = await stopDelay();
     // Every query that is still waiting is sent to MongoDB before this one.
     await eventually(() => client.getAll({ categoryId: '1' }));
     const begun = late + (await countCompletedQueries()) - before;
     expect(responses.filter(({ status }) => status !== 503)).toEqual([]);
-    expect(Math.max(...responses.map(({ afterMs }) => afterMs))).toBeLessThan(MANY_PROMPTLY_MS);
+    expect(Math.max(...responses.map(({ afterMs }) => afterMs))).toBeLessThan(MANY_PROMPTLY_MS + 2 * usualMs);
     expect(begun).toBeLessThan(300);
   });
 
   it('runs out for only a few reads if one query among many is too late', async () => {
     const items = await store(database, ...Array.from({ length: 500 }, () => record()));
     const ids = items.map(({ _id }) => _id.toHexString());
+    const usualSince = performance.now();
+    await readAtOnce(ids);
+    const usualMs = performance.now() - usualSince;
     // Repeated, because it is a matter of chance how many of them share a query.
     for (let rounds = 0; rounds < 3;) {
       const delayedBefore = await stopDelay();
       await delayQueries(TOO_LATE_MS, { times: 1 }, ['find']);
       const since = performance.now();
       const responses = await readAtOnce(ids);
-      expect(performance.now() - since).toBeLessThan(MANY_PROMPTLY_MS);
+      expect(performance.now() - since).toBeLessThan(MANY_PROMPTLY_MS + 2 * usualMs);
       const delayed = (await stopDelay()) - delayedBefore;
       const late = responses.filter(({ status }) => status !== 200);
       expect(late.filter(({ status }) => status !== 503)).toEqual([]);
@@ -189,26 +192,32 @@ describe('the time of a read', () => {
     }
   });
 
-  it.each([
-    ['search', {}],
-    ['userId', {}],
-    ['categoryId', {}],
-    ['after', { categoryId: 'bicycles' }],
-  ])('runs out without exhausting the memory if many reads have a large %s', async (name, others) => {
-    const small = ServiceProcess.start('api', { ...env, NODE_OPTIONS: '--max-old-space-size=256' });
-    const { base } = await small.client();
-    await small.waitForStatus('ready');
-    await delayQueries(TOO_LATE_MS);
-    const body = Buffer.from(JSON.stringify({ ...others, [name]: `${uniqueWord()} ${'x'.repeat(900_000)}` }));
-    const head = `POST /api/orpc/items/getAll HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
-    const request = Buffer.concat([Buffer.from(`${head}Content-Length: ${String(body.length)}\r\n\r\n`), body]);
-    const connections = await Promise.all(Array.from({ length: READERS }, () => RawConnection.open(base)));
-    for (const connection of connections) connection.send(request);
-    await delay(PROMPTLY_MS);
-    await stopDelay();
-    for (const connection of connections) connection.destroy();
-    await eventually(() => new ApiClient(base).getAll());
-    expect(small.isRunning).toBe(true);
+  describe('in a process with little memory', () => {
+    let small: ServiceProcess;
+    beforeAll(async () => {
+      small = ServiceProcess.start('api', { ...env, NODE_OPTIONS: '--max-old-space-size=256' });
+      await small.waitForStatus('ready');
+    });
+
+    it.each([
+      ['search', {}],
+      ['userId', {}],
+      ['categoryId', {}],
+      ['after', { categoryId: 'bicycles' }],
+    ])('runs out without exhausting the memory if many reads have a large %s', async (name, others) => {
+      const { base } = await small.client();
+      await delayQueries(TOO_LATE_MS);
+      const body = Buffer.from(JSON.stringify({ ...others, [name]: `${uniqueWord()} ${'x'.repeat(900_000)}` }));
+      const head = `POST /api/orpc/items/getAll HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
+      const request = Buffer.concat([Buffer.from(`${head}Content-Length: ${String(body.length)}\r\n\r\n`), body]);
+      const connections = await Promise.all(Array.from({ length: READERS }, () => RawConnection.open(base)));
+      for (const connection of connections) connection.send(request);
+      await delay(PROMPTLY_MS);
+      await stopDelay();
+      for (const connection of connections) connection.destroy();
+      await eventually(() => new ApiClient(base).getAll());
+      expect(small.isRunning).toBe(true);
+    });
   });
 
   /** Requests all of these items at the same moment, by sending the requests while the API is stopped. */
