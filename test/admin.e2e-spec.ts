@@ -17,6 +17,7 @@ describe('the endpoints for operators', () => {
   let database: Database;
   let api: ServiceProcess;
   let apiWithTokens: ServiceProcess;
+  let worker: ServiceProcess | undefined;
 
   beforeAll(async () => {
     redis = await createRedis();
@@ -26,6 +27,8 @@ describe('the endpoints for operators', () => {
     await new SchemaRepository(database).createIndexes();
     [api, apiWithTokens] = await Promise.all([start('api'), start('api', TOKENS)]);
   });
+  // It would take the jobs of the next tests.
+  afterEach(() => worker?.end('SIGKILL'));
   afterAll(async () => {
     await endProcesses();
     await database.connection.dropDatabase();
@@ -53,7 +56,7 @@ describe('the endpoints for operators', () => {
   });
 
   it('are also on the port of the worker', async () => {
-    const worker = await start('worker');
+    worker = await start('worker');
     for (const path of ['/health/live', '/health/ready', '/metrics', '/queues'])
       expect((await fetch(`${await worker.adminUrl()}${path}`)).status).toBe(200);
   });
@@ -74,7 +77,8 @@ describe('the endpoints for operators', () => {
     const basic = (token: string): object => ({ Authorization: `Basic ${btoa(`any:${token}`)}` });
 
     it.each(['api', 'worker'] as const)('accept only requests with the right one: %s', async (name) => {
-      const process = name === 'api' ? apiWithTokens : await start('worker', TOKENS);
+      const process = name === 'api' ? apiWithTokens : await start(name, TOKENS);
+      if (name === 'worker') worker = process;
       const status = async (path: string, headers: object): Promise<number> =>
         (await send(`${await process.adminUrl()}${path}`, { headers: { ...headers } })).status;
       for (const scheme of [bearer, basic]) {
