@@ -1,11 +1,12 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SchemaRepository } from '@app/database';
+import { SchemaRepository, type Database } from '@app/database';
 import { Command, runToExit, type CommandExit } from './support/command.js';
+import { freshEnvironment, openDatabase } from './support/environment.js';
 import { eventually } from './support/eventually.js';
 import { uniqueWord, validInput } from './support/items.js';
-import { startService, type Service } from './support/service.js';
+import { startApi, startService, type Service } from './support/service.js';
 
 const SEARCH_INDEX = expect.stringContaining('items.searchTerms') as string;
 
@@ -24,21 +25,27 @@ const fileOf = async (name: string, content: string | Buffer): Promise<string> =
 };
 
 describe('the search index of an empty database', () => {
-  let service: Service;
+  let env: NodeJS.ProcessEnv;
+  let database: Database;
   let schema: SchemaRepository;
   beforeEach(async () => {
-    service = await startService({ worker: false });
-    schema = new SchemaRepository(service.database);
+    env = freshEnvironment();
+    database = await openDatabase(env);
+    schema = new SchemaRepository(database);
+    await schema.createIndexes();
   });
-  afterEach(() => service.stop());
+  afterEach(async () => {
+    await database.connection.dropDatabase();
+    await database.close();
+  });
 
-  const run = (args: string[], stdin = ''): Promise<CommandExit> => runToExit('import', service.env, args, stdin);
+  const run = (args: string[], stdin = ''): Promise<CommandExit> => runToExit('import', env, args, stdin);
   const missing = async (): Promise<string[]> => (await schema.missingIndexes()).performance;
-  const hasItems = async (): Promise<boolean> => (await service.database.models.items.exists({})) !== null;
+  const hasItems = async (): Promise<boolean> => (await database.models.items.exists({})) !== null;
 
   /** Starts an import; resolves once it has stored its first batches without the index and waits for more lines. */
   async function startedImport(...args: string[]): Promise<Command> {
-    const command = new Command('import', service.env, ['-', ...args]);
+    const command = new Command('import', env, ['-', ...args]);
     command.child.stdin?.write(itemLines(1500));
     await eventually(async () => {
       expect(await hasItems()).toBe(true);
@@ -64,12 +71,12 @@ describe('the search index of an empty database', () => {
   });
 
   it('exists after an import whose output is closed', async () => {
-    const command = new Command('import', service.env, ['-']);
+    const command = new Command('import', env, ['-']);
     command.child.stdout?.destroy();
     command.child.stderr?.destroy();
     command.child.stdin?.end(`${itemLines(1500)}not json\n`);
     expect((await command.waitForExit()).code).toBe(1);
-    expect(await service.database.models.items.countDocuments()).toBe(1500);
+    expect(await database.models.items.countDocuments()).toBe(1500);
     expect(await missing()).toEqual([]);
   });
 
@@ -85,7 +92,7 @@ describe('the search index of an empty database', () => {
 
   it('exists while no line has been stored', async () => {
     const rejects = join(folder, 'rejects.ndjson');
-    const command = new Command('import', service.env, ['-', '--rejects', rejects]);
+    const command = new Command('import', env, ['-', '--rejects', rejects]);
     command.child.stdin?.write('not json\n'.repeat(600));
     await eventually(async () => {
       expect((await stat(rejects)).size).toBeGreaterThan(0);
@@ -99,10 +106,12 @@ describe('the search index of an empty database', () => {
     const command = await startedImport();
     command.child.kill('SIGKILL');
     await command.waitForExit();
+    const { api, stop } = await startApi(env);
     await eventually(async () => {
-      const { body } = await service.api.request<{ parts: { mongodb: string } }>('/health/ready', {});
+      const { body } = await api.request<{ parts: { mongodb: string } }>('/health/ready', {});
       expect(body.parts.mongodb).toContain('run setup: items.searchTerms');
     });
+    await stop();
     expect((await run(['-', '--dry-run'], itemLines(1))).code).toBe(0);
     expect(await missing()).toEqual([SEARCH_INDEX]);
     expect((await run(['-', '--kind', 'brands'], '{"id":1,"title":"One"}')).stdout).toContain('Search index built');
@@ -113,7 +122,7 @@ describe('the search index of an empty database', () => {
     const command = await startedImport();
     command.child.kill('SIGKILL');
     await command.waitForExit();
-    expect((await runToExit('setup', service.env, [])).code).toBe(0);
+    expect((await runToExit('setup', env, [])).code).toBe(0);
     expect(await missing()).toEqual([]);
   });
 });

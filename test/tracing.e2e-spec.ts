@@ -4,8 +4,9 @@ import type { ApiClient } from './support/api-client.js';
 import { freshEnvironment, openDatabase } from './support/environment.js';
 import { eventually } from './support/eventually.js';
 import { uniqueWord, validInput } from './support/items.js';
-import { OtlpReceiver } from './support/otlp-receiver.js';
+import { OtlpReceiver, type ExportedSpan } from './support/otlp-receiver.js';
 import { endProcesses, killProcesses, ServiceProcess } from './support/processes.js';
+import { openQueue, type OpenQueue } from './support/queue.js';
 
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT_ID = '00f067aa0ba902b7';
@@ -14,6 +15,7 @@ const CREATE = 'POST /api/orpc/items/create';
 const GET_ALL = 'POST /api/orpc/items/getAll';
 const GET_BY_ID = 'POST /api/orpc/items/getById';
 const BATCH = 'batch item-create';
+const PROCESS = 'process item-create';
 /** The code of the status of a span that has failed (https://opentelemetry.io/docs/specs/otlp/). */
 const ERROR = 2;
 const SECRET = 'nobody may read this';
@@ -65,16 +67,45 @@ describe('tracing', () => {
 
   describe('with the default settings', () => {
     let client: ApiClient;
+    let jobs: OpenQueue;
     beforeAll(async () => {
       await startReceiver();
+      jobs = openQueue(env);
       const [api] = await Promise.all([start('api'), start('worker')]);
       client = await api.client();
     });
-    afterAll(endAll);
+    afterAll(async () => {
+      await jobs.close();
+      await endAll();
+    });
+
+    const spansOf = (wanted: string): ExportedSpan[] => receiver.spans.filter(({ name }) => name === wanted);
+    const counts = (): number[] => [CREATE, BATCH, PROCESS].map((name) => spansOf(name).length);
 
     it('follows a create from the request to MongoDB', async () => {
       await client.create(validInput());
       await expectFollowed();
+    });
+
+    it('links a batch to the trace of each of its jobs', async () => {
+      const [creates = 0, done = 0, started = 0] = counts();
+      await jobs.queue.pause();
+      const creating = [1, 2, 3].map(() => client.create(validInput()));
+      await eventually(async () => {
+        expect(await jobs.queue.getWaitingCount()).toBe(3);
+      });
+      await jobs.queue.resume();
+      await Promise.all(creating);
+      // The worker takes the first job, then the others together with it.
+      await eventually(() => {
+        const batches = spansOf(BATCH).slice(done);
+        const processed = spansOf(PROCESS).slice(started);
+        const linked = batches.flatMap(({ links }) => links.map(({ spanId }) => spanId));
+        expect(linked.sort()).toEqual(processed.map(({ spanId }) => spanId).sort());
+        expect(new Set(processed.map(({ traceId }) => traceId)).size).toBe(3);
+        expect(batches.length).toBeLessThan(3);
+        expect(spansOf(CREATE)).toHaveLength(creates + 3);
+      });
     });
 
     it('shows the query of a getById', async () => {
@@ -93,11 +124,10 @@ describe('tracing', () => {
     });
 
     it('exports no texts of items, no health checks, and no commands outside of requests', async () => {
-      const countOf = (wanted: string): number => receiver.spans.filter(({ name }) => name === wanted).length;
-      const before = [CREATE, BATCH].map(countOf);
+      const before = counts();
       await client.create(validInput({ description: SECRET }));
       await eventually(() => {
-        expect([CREATE, BATCH].map(countOf)).toEqual(before.map((count) => count + 1));
+        expect(counts()).toEqual(before.map((count) => count + 1));
       });
       expect(receiver.received).not.toContain(SECRET);
       const roots = receiver.spans.filter(({ parentSpanId }) => parentSpanId === undefined);
@@ -113,26 +143,6 @@ describe('tracing', () => {
       const [api] = await Promise.all([start('api', { FAST_LANE: 'off' }), start('worker')]);
       await (await api.client()).create(validInput());
       await expectFollowed();
-    });
-
-    it('links a batch to the trace of each of its jobs', async () => {
-      const api = await start('api');
-      const client = await api.client();
-      const creating = [1, 2, 3].map(() => client.create(validInput()));
-      await eventually(async () => {
-        expect(await api.metrics()).toContain('item_listing_jobs{state="waiting"} 3');
-      });
-      await start('worker');
-      await Promise.all(creating);
-      // The worker takes the first job, then the others together with it.
-      await eventually(() => {
-        const batches = receiver.spans.filter(({ name }) => name === BATCH);
-        const jobs = receiver.spans.filter(({ name }) => name === 'process item-create');
-        const linked = batches.flatMap(({ links }) => links.map(({ spanId }) => spanId));
-        expect(linked.sort()).toEqual(jobs.map(({ spanId }) => spanId).sort());
-        expect(new Set(jobs.map(({ traceId }) => traceId)).size).toBe(3);
-        expect(batches.length).toBeLessThan(3);
-      });
     });
 
     it('marks the span of a job that fails, but not that of another job in its batch', async () => {
