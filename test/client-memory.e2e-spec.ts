@@ -10,7 +10,7 @@ import { openQueue, type OpenQueue } from './support/queue.js';
 import { RawConnection } from './support/raw-connection.js';
 
 /** How far attackers may raise the memory of the process: its limit for clients, and uncollected garbage. */
-const MAX_MORE_MEGABYTES = 250;
+const MAX_MORE_MEGABYTES = 300;
 const SAMPLES = 50;
 /** Each has more than half of the items that are read at a time, so that they are read one after the other. */
 const LARGE_PAGES = 40;
@@ -21,6 +21,8 @@ const CHUNKED =
 const TINY = 'GET /x HTTP/1.1\r\nHost:\r\n\r\n';
 const LIST = 'POST /api/orpc/items/getAll HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n';
 const READY = 'GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n';
+/** The start of a successful response. */
+const OK = 'HTTP/1.1 200';
 const BUNDLE = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n';
 
 describe('an API whose clients make it buffer data', () => {
@@ -167,11 +169,14 @@ describe('an API whose clients make it buffer data', () => {
     // The API prepares one page per connection at a time.
     await sendUnread(LIST.repeat(100));
     const sockets: Socket[] = [];
-    for (let count = 0; count < 40; count += 1) {
+    // On a busy machine, some lists get a 503, which is not large.
+    const addLarge = async (): Promise<void> => {
       const socket = await sendUnread(LIST);
-      sockets.push(socket);
       await once(socket, 'readable');
-    }
+      expect(String(socket.read(OK.length))).toBe(OK);
+      sockets.push(socket);
+    };
+    for (let count = 0; count < 40; count += 1) await eventually(addLarge);
     await expectBoundedMemory();
     expect(await client.getAll()).toHaveLength(50);
     // The connection that has not been read for the longest time has been closed.
