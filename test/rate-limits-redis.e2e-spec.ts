@@ -112,17 +112,20 @@ describe('the Redis of rate limits', () => {
     const before = await usedMemory();
     const count = MAX_KEYS + 2000;
     let next = 0;
+    // Counted before its body is read, which spares MongoDB thousands of reads.
+    const send = (address: string): Promise<HttpResponse<unknown>> =>
+      service.api.post('/api/orpc/items/getAll', '{', { 'X-Forwarded-For': address });
     const nextAddress = (): string => `2001:db8:1:${(next++).toString(16)}::1`;
     const expectLimited = async (): Promise<void> => {
       const address = nextAddress();
-      for (let request = 0; request < 5; request++) await call('getAll', address);
-      expect((await call('getAll', address)).status).toBe(429);
+      for (let request = 0; request < 5; request++) await send(address);
+      expect((await send(address)).status).toBe(429);
     };
     const client = async (): Promise<void> => {
       while (next < count) {
         // On a busy machine, Redis may respond too late to count a request.
         if (next % 100 === 0) await eventually(expectLimited);
-        else await call('getAll', nextAddress());
+        else await send(nextAddress());
       }
     };
     await Promise.all(Array.from({ length: CLIENTS }, client));
