@@ -222,20 +222,42 @@ describe('JSON Web Tokens', () => {
     expect((await read(other, signToken(key, claims(), { typ: 'JWT' }))).status).toBe(401);
   });
 
-  it('signed with a rotated key are accepted after one more fetch, which happens at most every 30 s', async () => {
-    const next = newSigningKey('next');
-    const { api: rotated } = await startOther();
-    expect((await read(rotated, signToken(key))).status).toBe(200);
-    const before = published.requests;
-    published.keys = [key, next];
-    // The cooldown began when the keys were fetched.
-    for (let unknown = 0; unknown < 30; unknown++)
-      expect((await read(rotated, signToken(key, claims(), { kid: `x${String(unknown)}` }))).status).toBe(401);
-    expect(published.requests).toBe(before);
-    await eventually(async () => {
-      expect((await read(rotated, signToken(next))).status).toBe(200);
-    }, 60_000);
-    expect(published.requests).toBe(before + 1);
+  describe('signed with a new key', () => {
+    let rotated: RunningApi;
+    let cutOff: RunningApi;
+
+    // The 30 s begin when the keys are fetched.
+    beforeAll(async () => {
+      [rotated, cutOff] = await Promise.all([startOther(), startOther()]);
+      for (const { api: other } of [rotated, cutOff]) await read(other, signToken(key));
+    });
+
+    it('are accepted after one more fetch, which happens at most every 30 s', async () => {
+      const next = newSigningKey('next');
+      const before = published.requests;
+      published.keys = [key, next];
+      for (let unknown = 0; unknown < 30; unknown++)
+        expect((await read(rotated.api, signToken(key, claims(), { kid: `x${String(unknown)}` }))).status).toBe(401);
+      expect(published.requests).toBe(before);
+      await eventually(async () => {
+        expect((await read(rotated.api, signToken(next))).status).toBe(200);
+      }, 60_000);
+      expect(published.requests).toBe(before + 1);
+    });
+
+    it('make the API degraded if it cannot be fetched, although the other keys are not due', async () => {
+      const status = async (): Promise<string> =>
+        (await cutOff.api.request<{ status: string }>('/health/ready', {})).body.status;
+      expect(await status()).toBe('ready');
+      published.behaviour = (request) => request.socket.destroy();
+      await eventually(async () => {
+        expect((await read(cutOff.api, signToken(newSigningKey('next')))).status).toBe(503);
+      });
+      await eventually(async () => {
+        expect(await status()).toBe('degraded');
+      });
+      expect((await read(cutOff.api, signToken(key))).status).toBe(200);
+    });
   });
 
   describe('after six minutes without requests', () => {
@@ -346,20 +368,6 @@ describe('JSON Web Tokens', () => {
     await eventually(async () => {
       expect((await readiness()).body).toMatchObject({ status: 'ready', parts: { ...ok, tokenKeys: 'ok' } });
     });
-  });
-
-  it('of a new key make the API degraded if it cannot be fetched, although the other keys are not due', async () => {
-    const { api: other } = await startOther();
-    const status = async (): Promise<string> =>
-      (await other.request<{ status: string }>('/health/ready', {})).body.status;
-    expect(await status()).toBe('ready');
-    published.behaviour = (request) => request.socket.destroy();
-    // The keys have just been fetched: those of an unknown one are fetched after 30 s.
-    await eventually(async () => {
-      expect((await read(other, signToken(newSigningKey('next')))).status).toBe(503);
-    });
-    expect(await status()).toBe('degraded');
-    expect((await read(other, signToken(key))).status).toBe(200);
   });
 
   it('that are invalid are limited for each address, without keeping valid callers out', async () => {
