@@ -20,6 +20,7 @@ const PAUSE_MS = 300;
  */
 export class SearchIndexer {
   private readonly due: (NewlyStored & { since: number })[] = [];
+  private dueBytes = 0;
   private creating = 0;
   private createdAt = -Infinity;
   private indexedAt = -Infinity;
@@ -30,8 +31,7 @@ export class SearchIndexer {
 
   /** Returns whether to store this many creates without search terms. The caller then passes them to {@link add}. */
   shouldDefer(creates: number): boolean {
-    const texts = this.due.reduce((sum, { name, description }) => sum + name.length + description.length, 0);
-    return creates >= BURST && texts + this.due.length * BYTES_PER_ITEM <= MAX_DUE_BYTES;
+    return creates >= BURST && this.dueBytes <= MAX_DUE_BYTES;
   }
 
   /** Pauses indexing until shortly after these creates have ended. */
@@ -45,8 +45,11 @@ export class SearchIndexer {
 
   /** Schedules items that are stored without search terms. Keeps only their texts, because the rest may be large. */
   add(items: readonly NewlyStored[]): void {
-    for (const { id, name, description, brandTitle } of items)
-      this.due.push({ id, name, description, brandTitle, since: performance.now() });
+    const since = performance.now();
+    this.due.push(
+      ...items.map(({ id, name, description, brandTitle }) => ({ id, name, description, brandTitle, since })),
+    );
+    this.dueBytes += bytesOf(items);
     // Two batches at a time, because MongoDB uses one core for each.
     this.running ??= Promise.all([this.run(), this.run()]).finally(() => (this.running = undefined));
   }
@@ -64,6 +67,7 @@ export class SearchIndexer {
       // The other loop pauses as well.
       this.indexedAt = performance.now();
       const batch = this.due.splice(0, BATCH);
+      this.dueBytes -= bytesOf(batch);
       // Failures are left to maintenance.
       if (batch.length > 0) await this.search.runFor(batch).catch(() => undefined);
       this.indexedAt = performance.now();
@@ -75,4 +79,9 @@ export class SearchIndexer {
     const since = this.due[0]?.since ?? now;
     return now - since >= MAX_WAIT_MS && now - this.indexedAt >= PAUSE_MS;
   }
+}
+
+/** Estimates the memory that waiting items take. */
+function bytesOf(items: readonly NewlyStored[]): number {
+  return items.reduce((sum, { name, description }) => sum + name.length + description.length + BYTES_PER_ITEM, 0);
 }
