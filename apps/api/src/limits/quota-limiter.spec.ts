@@ -133,5 +133,8 @@ describe('a quota', () => {
     }
     expect(exceeding).toEqual([]);
     expect(counter.totals.size).toBe(MAX_NEW_WINDOWS);
+    jest.advanceTimersByTime(60_000);
+    counter.reset();
+    expect(await small.take(String(MAX_NEW_WINDOWS), 1, true)).toMatchObject({ isGranted: true, left: 1 });
   });
 });

@@ -26,8 +26,10 @@ interface Allowance {
   isLocal: boolean;
   /** Units that this instance has granted while the count was unavailable. */
   uncounted: number;
-  refilling: Promise<void> | undefined;
 }
+
+/** The allowance of a caller in its current window, and what is renewing it. */
+type Refillable = Allowance & { refilling?: Promise<void> | undefined };
 
 /** At most this part of what is left is counted in advance. */
 const MAX_ADVANCE = 1 / 20;
@@ -46,8 +48,8 @@ const UNCOUNTED = new ApiError('SERVICE_UNAVAILABLE', {
  */
 export class QuotaLimiter {
   /** The callers that were seen last. Those of {@link earlier} are forgotten once there are as many others. */
-  private recent = new Map<string, Allowance>();
-  private earlier = new Map<string, Allowance>();
+  private recent = new Map<string, Refillable>();
+  private earlier = new Map<string, Refillable>();
   private readonly windowMs: number;
   private readonly newWindows: NewWindows;
 
@@ -69,7 +71,7 @@ export class QuotaLimiter {
   async take(caller: string, units: number, mustBeCounted: boolean): Promise<Taken> {
     const allowance = this.allowanceOf(caller);
     while (!this.isCurrent(allowance) || isRefillNeeded(allowance, units)) {
-      allowance.refilling ??= this.refill(caller, allowance, units);
+      allowance.refilling ??= this.refill(caller, allowance, units).finally(() => (allowance.refilling = undefined));
       await allowance.refilling;
     }
     if (allowance.isLocal && mustBeCounted) throw UNCOUNTED;
@@ -87,11 +89,11 @@ export class QuotaLimiter {
     return !isOver(allowance) && (!allowance.isLocal || this.counter.isUnavailable);
   }
 
-  private allowanceOf(caller: string): Allowance {
+  private allowanceOf(caller: string): Refillable {
     const found = this.recent.get(caller);
     if (found !== undefined) return found;
-    const allowance = this.earlier.get(caller) ?? { ...NOTHING };
-    if (this.recent.size >= MAX_RECENT) [this.earlier, this.recent] = [this.recent, new Map<string, Allowance>()];
+    const allowance: Refillable = this.earlier.get(caller) ?? { ...NOTHING };
+    if (this.recent.size >= MAX_RECENT) [this.earlier, this.recent] = [this.recent, new Map<string, Refillable>()];
     this.recent.set(caller, allowance);
     return allowance;
   }
@@ -107,7 +109,6 @@ export class QuotaLimiter {
       else if (!allowance.isLocal || isOver(allowance))
         Object.assign(allowance, this.localWindow(allowance), { isLocal: true });
     }
-    allowance.refilling = undefined;
   }
 
   /**
@@ -119,7 +120,7 @@ export class QuotaLimiter {
     return Math.max(needed - units, Math.min(granted, Math.ceil(left * MAX_ADVANCE)), 1);
   }
 
-  private countedWindow(previous: Allowance, asked: number, { total, until }: Count): Partial<Allowance> {
+  private countedWindow(previous: Allowance, asked: number, { total, until }: Count): Allowance {
     const { count } = this.quota;
     const { units, granted, isLocal, uncounted } = isOver(previous) ? NOTHING : previous;
     const added = Math.max(0, Math.min(asked, count - (total - asked)));
@@ -156,7 +157,6 @@ const NOTHING: Allowance = {
   until: 0,
   isLocal: false,
   uncounted: 0,
-  refilling: undefined,
 };
 
 function isRefillNeeded({ units, left }: Allowance, needed: number): boolean {
