@@ -241,9 +241,9 @@ describe('JSON Web Tokens', () => {
       expect(published.requests).toBe(before);
       await eventually(async () => {
         expect((await read(rotated.api, signToken(next))).status).toBe(200);
-      }, 60_000);
+      }, 45_000);
       expect(published.requests).toBe(before + 1);
-    });
+    }, 90_000);
 
     it('make the API degraded if it cannot be fetched, although the other keys are not due', async () => {
       const status = async (): Promise<string> =>

@@ -6,8 +6,8 @@ import { uniqueWord, validInput } from './support/items.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
 import { RawConnection } from './support/raw-connection.js';
 
-/** Many times what the slowest of these requests takes on a quiet machine. Those that exhaust a process take minutes. */
-const SOON_MS = 10_000;
+/** Several times what the slowest of these requests takes. */
+const SOON_MS = 3000;
 /** Memory limit of each process after all requests, which send more than that in total. */
 const MAX_MEGABYTES = 450;
 const ROUNDS = 10;

@@ -313,17 +313,12 @@ describe('an Idempotency-Key of a pending create', () => {
 
   it('results in a 422 for the loser of a race after the wait, even if no job was done', async () => {
     for (let round = 0; round < 5; round++) {
-      const responses = await eventually(async () => {
-        const key = randomUUID();
-        const racing = await Promise.all(
-          [api, other.api].map((client, index) =>
-            create(client, key, validInput({ price: index }), { Prefer: 'wait=0' }),
-          ),
-        );
-        // A busy process refuses creates that it could not queue in time.
-        expect(statuses(racing)).not.toContain(503);
-        return racing;
-      });
+      const key = randomUUID();
+      const responses = await Promise.all(
+        [api, other.api].map((client, index) =>
+          create(client, key, validInput({ price: index }), { Prefer: 'wait=0' }),
+        ),
+      );
       expect(statuses(responses).sort()).toEqual([422, 504].sort());
       await jobs.queue.drain();
     }

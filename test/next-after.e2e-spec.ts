@@ -183,7 +183,7 @@ describe('Next-After', () => {
         service.database,
         ...[9, 8, 7, 6, 5, 4].map((boostScore) => record({ ...boosted, boostScore, boostExpiresAt })),
         ...[9, 7, 5].map((boostScore) => record({ ...boosted, boostScore, boostExpiresAt: null })),
-        ...Array.from({ length: 30 }, () => record({ categoryId: CATEGORY })),
+        ...Array.from({ length: 50 }, () => record({ categoryId: CATEGORY })),
       );
       await addFavourites(service.database, USER, stored);
     };
@@ -229,17 +229,17 @@ describe('Next-After', () => {
         async (_, filter) => {
           await storeMany();
           const before = await all(filter);
-          expect(before).toHaveLength(39);
+          expect(before).toHaveLength(59);
           const walked: Item[] = [];
           // The fifth item has a boost that expires.
           for await (const page of pagesOf(service.api, { ...filter, pageSize: 5 })) {
             walked.push(...page);
             const last = page.at(-1);
-            if (last !== undefined && walked.length < 30) await change(last);
+            if (last !== undefined && walked.length < 50) await change(last);
           }
           const after = await all(filter);
           const kept = ids(before.filter((item) => after.some((other) => isSamePlace(item, other))));
-          expect(kept.length).toBeGreaterThan(20);
+          expect(kept.length).toBeGreaterThan(40);
           expect(ids(walked).filter((id) => kept.includes(id))).toEqual(kept);
         },
       );

@@ -10,15 +10,15 @@ import { endProcesses, ServiceProcess } from './support/processes.js';
 import { RawConnection } from './support/raw-connection.js';
 
 /** Reads promise a response within 2 s. A busy machine adds to the measured time, and many requests add more. */
-const PROMPTLY_MS = 3000;
+const PROMPTLY_MS = 2300;
 const MANY_PROMPTLY_MS = 3500;
 /** The delay of each command of MongoDB: too long for a read of two commands, but not for one of a single command. */
-const LATE_MS = 1600;
+const LATE_MS = 1400;
 const SOMEWHAT_LATE_MS = 200;
 /** A delay with which no query returns in time. */
-const TOO_LATE_MS = 8000;
+const TOO_LATE_MS = 4000;
 /** Together, their inputs are larger than the memory of the process. */
-const READERS = 350;
+const READERS = 500;
 
 /** Data for one test, none of which has been read before. */
 interface Fresh {
@@ -153,33 +153,30 @@ describe('the time of a read', () => {
         await delay((n * withinMs) / reads.length);
         return timed(read);
       });
-    const readAll = (): Promise<Timed[]> => Promise.all([...arriving(pages, 3000), ...arriving(items, 3000)]);
-    const usualMs = Math.max(...(await readAll()).map(({ afterMs }) => afterMs));
+    // The first requests of a process are slow.
+    await Promise.all(Array.from({ length: 100 }, () => client.getAll()));
     const before = (await stopDelay()) + (await countCompletedQueries());
     await delayQueries(TOO_LATE_MS);
-    const responses = await readAll();
+    const responses = await Promise.all([...arriving(pages, 3000), ...arriving(items, 3000)]);
     const late = await stopDelay();
     // Every query that is still waiting is sent to MongoDB before this one.
     await eventually(() => client.getAll({ categoryId: '1' }));
     const begun = late + (await countCompletedQueries()) - before;
     expect(responses.filter(({ status }) => status !== 503)).toEqual([]);
-    expect(Math.max(...responses.map(({ afterMs }) => afterMs))).toBeLessThan(MANY_PROMPTLY_MS + 2 * usualMs);
+    expect(Math.max(...responses.map(({ afterMs }) => afterMs))).toBeLessThan(MANY_PROMPTLY_MS);
     expect(begun).toBeLessThan(300);
   });
 
   it('runs out for only a few reads if one query among many is too late', async () => {
     const items = await store(database, ...Array.from({ length: 500 }, () => record()));
     const ids = items.map(({ _id }) => _id.toHexString());
-    const usualSince = performance.now();
-    await readAtOnce(ids);
-    const usualMs = performance.now() - usualSince;
     // Repeated, because it is a matter of chance how many of them share a query.
     for (let rounds = 0; rounds < 3;) {
       const delayedBefore = await stopDelay();
       await delayQueries(TOO_LATE_MS, { times: 1 }, ['find']);
       const since = performance.now();
       const responses = await readAtOnce(ids);
-      expect(performance.now() - since).toBeLessThan(MANY_PROMPTLY_MS + 2 * usualMs);
+      expect(performance.now() - since).toBeLessThan(MANY_PROMPTLY_MS);
       const delayed = (await stopDelay()) - delayedBefore;
       const late = responses.filter(({ status }) => status !== 200);
       expect(late.filter(({ status }) => status !== 503)).toEqual([]);

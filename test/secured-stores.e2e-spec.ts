@@ -20,7 +20,7 @@ describeWithTls('stores with TLS and passwords (skipped unless openssl is on PAT
   beforeAll(async () => {
     stores = await SecuredStores.start();
     setup = await runToExit('setup', stores.setupEnv, []);
-  });
+  }, 120_000);
   afterEach(endProcesses);
   afterAll(async () => {
     await removeDatabaseServers();
@@ -32,7 +32,7 @@ describeWithTls('stores with TLS and passwords (skipped unless openssl is on PAT
     [api, worker] = [ServiceProcess.start('api', all), ServiceProcess.start('worker', all)];
   };
   const expectReady = async (): Promise<void> => {
-    await Promise.all([api.waitForStatus('ready'), worker.waitForStatus('ready')]);
+    await Promise.all([api.waitForStatus('ready', 30_000), worker.waitForStatus('ready', 30_000)]);
   };
   const expectLog = (process: ServiceProcess, pattern: RegExp): Promise<void> =>
     eventually(() => {

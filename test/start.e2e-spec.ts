@@ -48,5 +48,5 @@ describe('npm start', () => {
     expect(await exited).toEqual([0, null]);
     await expect(fetch(`${api}/health/live`)).rejects.toThrow('fetch failed');
     expect(output).toMatch(/^ok +Stop .*api.*worker.*Redis.*MongoDB/m);
-  });
+  }, 120_000);
 });

@@ -12,6 +12,8 @@ import {
 } from './support/database-servers.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
 
+const RECOVERY_MS = 10_000;
+
 describe('stores that are unavailable at boot', () => {
   let mongod: DatabaseServer;
   let redis: DatabaseServer;
@@ -51,7 +53,7 @@ describe('stores that are unavailable at boot', () => {
     const database = await openDatabase({ MONGODB_URI: mongod.url });
     await new SchemaRepository(database).createIndexes();
     await database.close();
-    await Promise.all([api.waitForStatus('ready'), worker.waitForStatus('ready')]);
+    await Promise.all([api.waitForStatus('ready', RECOVERY_MS), worker.waitForStatus('ready', RECOVERY_MS)]);
     const { id } = await client.create(validInput());
     expect((await client.call('getById', { id })).status).toBe(200);
   });

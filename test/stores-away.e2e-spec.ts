@@ -16,6 +16,7 @@ import { openQueue, type OpenQueue } from './support/queue.js';
 
 /** The service promises a response within 2 s. A busy machine adds to the time measured from outside. */
 const PROMPTLY_MS = 2500;
+const RECOVERY_MS = 10_000;
 const CREATE_WAIT_MS = 2000;
 
 /** How many items may be stored after a response, by its status. */
@@ -50,14 +51,14 @@ describe('while a store is unavailable', () => {
     api = ServiceProcess.start('api', { ...env, CREATE_WAIT_MS: String(CREATE_WAIT_MS) });
     worker = ServiceProcess.start('worker', env);
     client = await api.client();
-    await Promise.all([api.waitForStatus('ready'), worker.waitForStatus('ready')]);
+    await Promise.all([api.waitForStatus('ready', RECOVERY_MS), worker.waitForStatus('ready', RECOVERY_MS)]);
   });
   afterEach(async () => {
     for (const store of [mongod, redis]) {
       store.resume();
       if (!store.isRunning) store.start();
     }
-    await Promise.all([api.waitForStatus('ready'), worker.waitForStatus('ready')]);
+    await Promise.all([api.waitForStatus('ready', RECOVERY_MS), worker.waitForStatus('ready', RECOVERY_MS)]);
   });
   afterAll(async () => {
     await Promise.all([database.close(), jobs.close()]);
@@ -78,7 +79,7 @@ describe('while a store is unavailable', () => {
   async function expectCreated(name: string): Promise<void> {
     await eventually(async () => {
       expect(await database.models.items.countDocuments({ name })).toBe(1);
-    });
+    }, RECOVERY_MS);
   }
 
   describe.each(['killed', 'stopped'])('(MongoDB %s)', (how) => {
@@ -105,7 +106,7 @@ describe('while a store is unavailable', () => {
       }
       expect(api.log).toContainEqual(expect.objectContaining({ msg: 'MongoDB is away', requestId: 'away-1' }));
       bringBack();
-      await eventually(() => client.getAll());
+      await eventually(() => client.getAll(), RECOVERY_MS);
     });
 
     it('creates wait, and are stored once MongoDB is back', async () => {
@@ -118,7 +119,7 @@ describe('while a store is unavailable', () => {
       expect(await jobs.queue.getFailedCount()).toBe(0);
       await eventually(async () => {
         expect(await jobs.queue.getJobState(body.data?.id ?? '')).toBe('unknown');
-      });
+      }, RECOVERY_MS);
     });
 
     it('the API stays in rotation and the worker leaves it', async () => {
@@ -156,7 +157,7 @@ describe('while a store is unavailable', () => {
       expect(second.afterMs).toBeLessThan(500);
       await client.getAll();
       bringBack();
-      await eventually(() => client.create(validInput()));
+      await eventually(() => client.create(validInput()), RECOVERY_MS);
       expect(await database.models.items.countDocuments({ name })).toBe(0);
     });
 
@@ -189,10 +190,10 @@ describe('while a store is unavailable', () => {
       const after = Array.from({ length: 50 }, create);
       const responses = await Promise.all([...before, ...after]);
       bringBack();
-      await eventually(() => client.create(validInput()));
+      await eventually(() => client.create(validInput()), RECOVERY_MS);
       await eventually(async () => {
         expect(await jobs.queue.getJobCountByTypes('wait', 'active', 'delayed')).toBe(0);
-      });
+      }, RECOVERY_MS);
       for (const { name, status } of responses) {
         expect(STORED_AFTER[status]).toContain(await database.models.items.countDocuments({ name }));
       }

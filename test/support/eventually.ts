@@ -2,11 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const MIN_INTERVAL_MS = 10;
 const MAX_INTERVAL_MS = 250;
-/** On a busy machine, starting a process takes many times as long. */
-const WITHIN_MS = 45_000;
 
 /** Calls `attempt` until it succeeds. Throws its last error if it has not succeeded within `withinMs`. */
-export async function eventually<T>(attempt: () => Promise<T> | T, withinMs = WITHIN_MS): Promise<T> {
+export async function eventually<T>(attempt: () => Promise<T> | T, withinMs = 15_000): Promise<T> {
   const since = Date.now();
   for (;;) {
     try {

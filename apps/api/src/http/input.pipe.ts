@@ -31,7 +31,7 @@ export class InputPipe implements PipeTransform {
   }
 }
 
-/** Returns the error of a programmer who has declared an input without a schema. */
+/** Returns an error that tells developers which input was declared without a schema. */
 function withoutSchema({ type, metatype }: ArgumentMetadata): Error {
   return new Error(
     `${metatype?.name ?? 'undefined'}, the type of a ${type} parameter, has no schema: make it with createZodDto`,

@@ -28,7 +28,7 @@ interface Allowance {
   uncounted: number;
 }
 
-/** The allowance of a caller in its current window, and what is renewing it. */
+/** The allowance of a caller, with the renewal that is in progress. */
 type Refillable = Allowance & { refilling?: Promise<void> | undefined };
 
 /** At most this part of what is left is counted in advance. */

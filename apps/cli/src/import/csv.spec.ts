@@ -100,7 +100,7 @@ describe('readCsv', () => {
     const lines = '\n123456789'.repeat(Math.ceil(MAX_LINE_BYTES / 10));
     const found = await names(`name,b\n"one${lines}",x\ntwo,x`);
     expect([found[0], found.at(-1)]).toEqual(['rejected 2', 'two']);
-  });
+  }, 30_000);
 
   it('reports where the quoted cell of a rejected line ends, and why', async () => {
     const reasonsIn = async (text: string) =>
@@ -116,7 +116,7 @@ describe('readCsv', () => {
   it.each(['a,b', 'a","b', '","', '"', '"a'])(
     'reads each line at most twice after an inner quote and an unclosed one: %s',
     async (line) => {
-      const lines = `${line}\n`.repeat(MAX_LINE_BYTES / 16 / (line.length + 1));
+      const lines = `${line}\n`.repeat(MAX_LINE_BYTES / 8 / (line.length + 1));
       const found = await names(`name,b\n32" TV,x\n${lines}"one,x\n${lines}last,x`);
       expect([found[0], found.at(-1)]).toEqual(['32" TV', 'last']);
     },
