@@ -17,7 +17,7 @@ describe('JobWorker', () => {
   let redis: RedisConnection;
   let queue: Queue;
   let worker: JobWorker;
-  let newWorker: () => JobWorker;
+  let newWorker: (options?: { concurrency: number }) => JobWorker;
   let batches: string[][];
   let failures: string[];
   let work: (jobs: readonly Job[]) => Promise<readonly JobOutcome[]>;
@@ -42,7 +42,7 @@ describe('JobWorker', () => {
       failures.push(`${job.name}: ${error.message}`);
     };
     const source = { redis, queue: name, queuePrefix: 'test', concurrency: CONCURRENCY };
-    newWorker = () => new JobWorker(source, { process, onFailed }, pino({ level: 'silent' }));
+    newWorker = (options) => new JobWorker({ ...source, ...options }, { process, onFailed }, pino({ level: 'silent' }));
     worker = newWorker();
   });
   afterEach(async () => {
@@ -110,6 +110,25 @@ describe('JobWorker', () => {
       ['a', 'b', 'c', 'd'],
       ['e', 'f'],
     ]);
+  });
+
+  it('takes at most 32 jobs with priorities together', async () => {
+    const addMany = (count: number, priority: number): Promise<unknown> =>
+      queue.addBulk(Array.from({ length: count }, () => ({ name: 'create', data: {}, opts: { priority } })));
+    const sizesAfter = async (completed: number): Promise<number[]> => {
+      const larger = newWorker({ concurrency: 64 });
+      batches = [];
+      larger.start();
+      await expectCounts({ completed });
+      await larger.close(GRACE_MS);
+      return batches.map(({ length }) => length);
+    };
+    await addMany(40, 1);
+    expect(await sizesAfter(40)).toEqual([32, 8]);
+    await addMany(64, 0);
+    await addMany(104, 1);
+    // Completing the jobs without priorities fetches as many.
+    expect(await sizesAfter(208)).toEqual([64, 64, 32, 8]);
   });
 
   it('waits for the first job, and puts jobs that arrive during a batch into the next batch', async () => {

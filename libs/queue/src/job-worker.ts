@@ -6,7 +6,7 @@ import { traceBatch } from './job-spans.js';
 import { CREATE_JOB_OPTIONS, keyPrefix, LOCK_MS, WORKER_OPTIONS } from './queue-settings.js';
 import type { RedisConnection } from './redis.js';
 
-/** Where the jobs come from. A batch has at most `concurrency` of them. */
+/** Where the jobs come from. A batch has at most `concurrency` of them, and fewer if they have priorities. */
 export interface JobSource {
   redis: RedisConnection;
   queue: string;
@@ -28,6 +28,11 @@ export interface JobHandlers {
 
 /** Maximum bytes of job data in one batch, as JSON. */
 const MAX_BATCH_BYTES = 8 * 1024 * 1024;
+/**
+ * Maximum number of jobs in a batch if they have priorities. Then sellers share the queue, and a job of one that has few
+ * waits until the batch in progress is finished.
+ */
+const MAX_PRIORITIZED = 32;
 /** Limits how far a fetch can exceed {@link MAX_BATCH_BYTES}: the size of a job is known only after it is taken. */
 const TAKE_AT_ONCE = 64;
 
@@ -144,9 +149,9 @@ export class JobWorker {
     }
   }
 
-  /** Adds waiting jobs, up to the concurrency and {@link MAX_BATCH_BYTES}. */
+  /** Adds waiting jobs, up to the limit of the batch and {@link MAX_BATCH_BYTES}. */
   private async fill(jobs: readonly Job[]): Promise<readonly Job[]> {
-    const room = this.source.concurrency - jobs.length;
+    const room = this.limitOf(jobs) - jobs.length;
     const bytes = jobs.reduce((sum, job) => sum + this.bytesOf(job), 0);
     if (room <= 0 || bytes >= MAX_BATCH_BYTES || this.idleReason !== undefined) return jobs;
     const waiting = await this.countWaiting().catch(() => 0);
@@ -186,17 +191,23 @@ export class JobWorker {
   /** Processes jobs, and returns the next ones, which were fetched by completing these. */
   private async processAll(jobs: readonly Job[]): Promise<Job[]> {
     const next: Job[] = [];
+    const limit = this.limitOf(jobs);
     for (const batch of splitByBytes(jobs, (job) => this.bytesOf(job), MAX_BATCH_BYTES)) {
       const failed = (error: unknown): JobOutcome[] => batch.map(() => ({ kind: 'failed', error: error as Error }));
       const outcomes = await traceBatch(this.source.queue, batch, () => this.handlers.process(batch)).catch(failed);
-      const ends = batch.map((job, index) => this.end(job, outcomes[index] ?? { kind: 'done' }));
+      const ends = batch.map((job, index) =>
+        this.end(job, outcomes[index] ?? { kind: 'done' }, { fetchNext: next.length + index < limit }),
+      );
       next.push(...(await Promise.all(ends)).flat());
     }
     return next;
   }
 
-  /** Finishes a job. If Redis refuses, the job is taken again after its lock expires, and its stored item is found. */
-  private async end(job: Job, outcome: JobOutcome): Promise<Job[]> {
+  /**
+   * Finishes a job and returns the one that was fetched with this, if any. If Redis refuses, the job is taken again after
+   * its lock expires, and its stored item is found.
+   */
+  private async end(job: Job, outcome: JobOutcome, { fetchNext = false } = {}): Promise<Job[]> {
     const { token = '' } = job;
     try {
       if (outcome.kind === 'wait') await giveBack(job);
@@ -205,7 +216,10 @@ export class JobWorker {
       // A job without `finishedOn` will be retried.
       if (outcome.kind === 'failed' && job.finishedOn !== undefined) this.handlers.onFailed(job, outcome.error);
       if (outcome.kind !== 'done') return [];
-      return await this.toJob(await job.moveToCompleted(undefined, token, this.idleReason === undefined), token);
+      return await this.toJob(
+        await job.moveToCompleted(undefined, token, fetchNext && this.idleReason === undefined),
+        token,
+      );
     } catch (error) {
       this.onError(error);
       return [];
@@ -234,6 +248,11 @@ export class JobWorker {
     const job = new Job(this.worker, 'unreadable', null, CREATE_JOB_OPTIONS, id);
     job.token = token;
     await this.end(job, { kind: 'failed', error: new UnrecoverableError('The job is not JSON') });
+  }
+
+  private limitOf([first]: readonly Job[]): number {
+    const { concurrency } = this.source;
+    return first !== undefined && first.priority > 0 ? Math.min(concurrency, MAX_PRIORITIZED) : concurrency;
   }
 
   private bytesOf(job: Job): number {
