@@ -87,6 +87,7 @@ describe('itemJson', () => {
     ['64-bit numbers', { favouriteCount: mongo.Long.fromNumber(2 ** 50), boostScore: new mongo.Double(3) }],
     ['photos of any shape', { photos: [photo, [photo], 'text', 1, null, false] }],
     ['types that JSON has no form for', { photos: [new mongo.Decimal128('1.5'), new mongo.Binary(Buffer.from('x'))] }],
+    ['a field that objects have a setter for', { photos: [JSON.parse('{"__proto__":{"a":1},"b":2}')] }],
     ['a date and an id inside', { photos: [{ takenAt: NOW, of: new mongo.ObjectId() }] }],
     ['a number inside that JSON does not hold', { photos: [NaN, mongo.Long.fromString('9007199254740993')] }],
     ['fields of other services', { internal: { secret: 1 }, note: 'x' }],
