@@ -5,9 +5,9 @@ import type { Database } from './database.js';
 import { DURABLE_WRITE, insertEach, type InsertFailure } from './insert-each.js';
 import type { ItemRecord } from './item-record.js';
 import { FavouritesReader } from './lists/favourites-reader.js';
-import { decodeCursor, encodeCursor, FAVOURITES_CURSOR, LIST_CURSOR, type CursorKind } from './lists/list-cursor.js';
+import { decodeCursor, FAVOURITES_CURSOR, LIST_CURSOR, type CursorKind } from './lists/list-cursor.js';
 import { POSITION_FIELDS, type ItemFilter, type ListPosition } from './lists/list-query.js';
-import { isExpensive, ListReader, positionOf, type Page, type PageRange } from './lists/list-reader.js';
+import { isExpensive, ListReader, positionOf, type ItemPage, type PageRange } from './lists/list-reader.js';
 import { mongoId } from './mongo-id.js';
 import { idOf, type RawItem } from './serialization/item-json.js';
 import { MalformedItem, readItem } from './serialization/plain-item.js';
@@ -15,13 +15,6 @@ import { ITEMS } from './serialization/projection.js';
 
 /** Which part of a list is requested: after a number of items, or after a cursor or the id of an item. */
 export type PageRequest = { limit: number } & ({ skip: number } | { after: string });
-
-/** A part of a list. It may contain documents that are not valid Items. */
-export interface ItemPage {
-  items: RawItem[];
-  /** The cursor of the last item; undefined if no item follows. */
-  nextAfter: string | undefined;
-}
 
 /** An item that a majority has stored, with the hash of the request that created it. */
 export interface StoredCreate {
@@ -68,12 +61,12 @@ export class ItemRepository {
   async findPage(filter: ItemFilter, request: PageRequest, deadline: number): Promise<ItemPage | undefined> {
     const range = await toRange(LIST_CURSOR, request, (id) => this.findListPosition(id, deadline));
     if (range === undefined) return undefined;
-    const read = (): Promise<Page<ListPosition>> => this.lists.findPage(filter, range, deadline);
+    const read = (): Promise<ItemPage> => this.lists.findPage(filter, range, deadline);
     const pages = request.limit <= SMALL_PAGE ? this.smallPages : this.largePages;
     const turn = isExpensive(filter, range)
       ? this.expensive.run(read, { deadline })
       : pages.run(read, { deadline, weight: request.limit });
-    return toItemPage(LIST_CURSOR, await turn);
+    return inTime(await turn);
   }
 
   /**
@@ -92,7 +85,7 @@ export class ItemRepository {
     const range = await toRange(FAVOURITES_CURSOR, request, find);
     if (range === undefined) return undefined;
     const read = () => this.favourites.findPage(userId, filter, range, deadline);
-    return toItemPage(FAVOURITES_CURSOR, await this.expensive.run(read, { deadline }));
+    return inTime(await this.expensive.run(read, { deadline }));
   }
 
   /**
@@ -172,8 +165,7 @@ async function toRange<Position>(
   return after && { limit: request.limit, after };
 }
 
-function toItemPage<Position>(kind: CursorKind<Position>, page: Page<Position> | typeof EXPIRED): ItemPage {
+function inTime(page: ItemPage | typeof EXPIRED): ItemPage {
   if (page === EXPIRED) throw new TimeoutError('no turn in time');
-  const { items, last } = page;
-  return { items, nextAfter: last && encodeCursor(kind, last) };
+  return page;
 }

@@ -20,20 +20,11 @@ export interface TitleRecord {
   title: string;
 }
 
-export interface CounterRecord {
-  _id: string;
-  value: number;
-}
-
-export interface SecretRecord {
-  _id: string;
-  value: string;
-}
-
 /** An API key. Only this service writes these records. */
 export interface ApiKeyRecord {
   /** SHA-256 of the key, in hexadecimal. */
   _id: string;
+  /** The seller to whom it belongs. */
   owner: string;
   scopes: string[];
   createdAt: Date;
@@ -106,12 +97,12 @@ categorySchema.index({ slug: 1 }, { unique: true });
 const titleSchema = (collection: string): Schema<TitleRecord> =>
   new Schema<TitleRecord>({ _id: Number, title: { type: String, required } }, { ...options, collection });
 
-const counterSchema = new Schema<CounterRecord>(
+const counterSchema = new Schema<{ _id: string; value: number }>(
   { _id: String, value: { type: Number, required } },
   { ...options, collection: 'counters' },
 );
 
-const secretSchema = new Schema<SecretRecord>(
+const secretSchema = new Schema<{ _id: string; value: string }>(
   { _id: String, value: { type: String, required } },
   { ...options, collection: 'secrets' },
 );

@@ -6,15 +6,9 @@ import type { ApiKeyRecord } from '../models.js';
 import { digestOf, newApiKey } from './api-key.js';
 
 /** A stored key, without the key itself. */
-export interface ApiKey {
+export interface ApiKey extends Omit<ApiKeyRecord, '_id'> {
   /** The start of its digest, by which operators refer to it. */
   id: string;
-  /** The seller to whom it belongs. */
-  owner: string;
-  scopes: string[];
-  createdAt: Date;
-  expiresAt: Date;
-  revokedAt: Date | null;
 }
 
 /** What is needed for a new key. */

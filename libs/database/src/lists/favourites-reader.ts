@@ -1,9 +1,9 @@
 import { mongo } from 'mongoose';
 import type { Database } from '../database.js';
 import { idOf, type RawItem } from '../serialization/item-json.js';
-import type { FavouritePosition } from './list-cursor.js';
+import { encodeCursor, FAVOURITES_CURSOR, type FavouritePosition } from './list-cursor.js';
 import { conditionsOf, type ItemFilter } from './list-query.js';
-import type { Page, PageRange } from './list-reader.js';
+import type { ItemPage, PageRange } from './list-reader.js';
 import { ITEMS } from '../serialization/projection.js';
 
 /** Only this many of a user's newest favourites count, including those of hidden and deleted items. */
@@ -40,7 +40,7 @@ export class FavouritesReader {
     filter: ItemFilter,
     range: PageRange<FavouritePosition>,
     deadline: number,
-  ): Promise<Page<FavouritePosition>> {
+  ): Promise<ItemPage> {
     const { limit } = range;
     const skip = 'skip' in range ? range.skip : 0;
     let after = 'after' in range ? range.after : undefined;
@@ -62,8 +62,8 @@ export class FavouritesReader {
       room = positions.length < count ? 0 : room - count;
     }
     const page = [...found.values()].slice(skip, skip + limit);
-    const hasMore = found.size > skip + limit;
-    return { items: page.map(({ item }) => item), last: hasMore ? page.at(-1)?.position : undefined };
+    const last = found.size > skip + limit ? page.at(-1)?.position : undefined;
+    return { items: page.map(({ item }) => item), nextAfter: last && encodeCursor(FAVOURITES_CURSOR, last) };
   }
 
   /** Returns the position of an item among the user's favourites, or undefined if it is not one of them. */

@@ -3,6 +3,7 @@ import type { Database } from '../database.js';
 import { isIndexMissing } from '../database-errors.js';
 import type { ItemQuery } from '../find-items.js';
 import { lastInOrder, type OptionalPosition } from './last-in-order.js';
+import { encodeCursor, LIST_CURSOR } from './list-cursor.js';
 import { deserialize, type RawItem } from '../serialization/item-json.js';
 import {
   positionBefore,
@@ -22,10 +23,10 @@ import { ITEMS } from '../serialization/projection.js';
 export type PageRange<Position> = { limit: number } & ({ skip: number } | { after: Position });
 
 /** A part of a list. It may contain documents that are not valid Items. */
-export interface Page<Position> {
+export interface ItemPage {
   items: RawItem[];
-  /** The position of the last item; undefined if no item follows. */
-  last: Position | undefined;
+  /** The cursor of the last item; undefined if no item follows. */
+  nextAfter: string | undefined;
 }
 
 /** Skipping this many items may be expensive. Each costs a key or, if the index lacks a condition, a document. */
@@ -62,12 +63,12 @@ export class ListReader {
   constructor(private readonly database: Database) {}
 
   /** Returns one part of the list. */
-  async findPage(filter: ItemFilter, range: PageRange<ListPosition>, deadline: number): Promise<Page<ListPosition>> {
+  async findPage(filter: ItemFilter, range: PageRange<ListPosition>, deadline: number): Promise<ItemPage> {
     const list = await this.shortest(indexedLists(filter), deadline);
     const { limit } = range;
     const start =
       'after' in range ? { after: range.after, skip: 0 } : await this.seek(list, filter, range.skip, deadline);
-    if (start === END) return { items: [], last: undefined };
+    if (start === END) return { items: [], nextAfter: undefined };
     const { after, skip } = start;
     const query = listFilter(list, filter, after);
     // Reads one more item to find out whether any follow.
@@ -77,7 +78,8 @@ export class ListReader {
       return this.find(list, { filter: query, ...positions }, deadline);
     };
     const items = found.slice(0, limit);
-    return { items, last: found.length > limit ? await endOf(items, findPositions) : undefined };
+    const last = found.length > limit ? await endOf(items, findPositions) : undefined;
+    return { items, nextAfter: last && encodeCursor(LIST_CURSOR, last) };
   }
 
   /**
