@@ -1,0 +1,5 @@
+import { describeClientMemory } from './client-memory.js';
+
+jest.setTimeout(90_000);
+
+describeClientMemory(1);

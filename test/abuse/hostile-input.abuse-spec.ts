@@ -1,0 +1,3 @@
+import { describeHostileInput } from './hostile-input.js';
+
+describeHostileInput(10);
