@@ -301,9 +301,7 @@ describe('import', () => {
       ['no file named', [], 'usage: import'],
       ['a file that is not there', ['/nowhere/items.ndjson'], 'Cannot read /nowhere/items.ndjson'],
       ['a folder', [tmpdir()], 'Cannot read'],
-      ['an unknown kind', ['-', '--kind', 'shops'], 'usage: import'],
       ['an unknown option', ['-', '--fast'], 'usage: import'],
-      ['a concurrency of none', ['-', '--concurrency', '0'], 'usage: import'],
       ['a rejects file that cannot be written', ['-', '--rejects', '/nowhere/rejects'], 'Cannot write'],
     ])('exits with 2 given %s', async (_, args, reason) => {
       const { code, stderr } = await run(args);

@@ -72,6 +72,7 @@ describe('configuration', () => {
     ['CORS_ORIGINS', '*'],
     ['CORS_ORIGINS', 'null'],
     ['CORS_ORIGINS', 'shop.example'],
+    ['CORS_ORIGINS', 'https://secret.example/path'],
     ['CORS_ORIGINS', 'https://shop.example/'],
     ['CORS_ORIGINS', 'https://shop.example:443'],
     ['CORS_ORIGINS', 'https://Shop.example'],
@@ -82,7 +83,7 @@ describe('configuration', () => {
     ['TRUST_PROXY', '-1'],
     ['TRUST_PROXY', '10.0.0.256'],
     ['TRUST_PROXY', '10.0.0.0/33'],
-    ['TRUST_PROXY', 'proxy.example'],
+    ['TRUST_PROXY', 'secret.example'],
     ['IDEMPOTENCY_SECRET', 'secret of 31 letters and digits'],
     ['ADMIN_PORT', '65536'],
     ['ADMIN_TOKEN', 'secret'],
@@ -95,6 +96,16 @@ describe('configuration', () => {
     expect(load).toThrow(ConfigError);
     expect(load).toThrow(new RegExp(`^${name} is not valid: it must be [^\n]+$`));
     expect(load).not.toThrow(new RegExp(`${value.replaceAll('*', '\\*')}$`));
+    expect(load).not.toThrow(/secret|65536|loud/);
+  });
+
+  it.each([
+    ['WORKER_PORT', 'secret'],
+    ['WORKER_CONCURRENCY', '0'],
+  ])('rejects %s=%s for a worker', (name, value) => {
+    const load = (): unknown => loadWorkerConfig({ ...stores, [name]: value });
+    expect(load).toThrow(new RegExp(`^${name} is not valid: it must be [^\n]+$`));
+    expect(load).not.toThrow(/secret/);
   });
 
   describe('that is secret', () => {
