@@ -66,31 +66,13 @@ export function groupsOf({ databases, meter, size, options: { against } }) {
     'creates-256': compare(steady(256), COMPARISONS[256], { isListed: true }),
     'always-64': compare(steady(64), COMPARISONS.always, always),
     'always-256': compare(steady(256), COMPARISONS.always, always),
-    unknown: unknownReferences(steady(256), 2 * size.rounds),
     validator: validator(databases, steady(64), 2 * size.rounds),
     burst: burst(size),
-    'burst-10000': largeBurst(size),
     deadlines: deadlines(size, meter),
     ...(against && {
       'against-64': compare(steady(64), COMPARISONS.trees, { isListed: true }),
       'against-256': compare(steady(256), COMPARISONS.trees, { isListed: true }),
     }),
-  };
-}
-
-/**
- * The contract accepts brands and conditions that do not exist. They must not cost a lookup each. What they cost is less
- * than the difference between two rounds.
- */
-function unknownReferences({ creates }, rounds) {
-  const more = ', 256 connections, no brand and no condition known, against all known';
-  return {
-    variants: {
-      unknown: { subject: 'service', creates: { ...creates, isUnknown: true } },
-      known: { subject: 'service', creates },
-    },
-    rounds,
-    figures: [figures.ratio(CREATES_PER_SECOND, more, ['unknown', 'known'], 0.95, 1)],
   };
 }
 
@@ -138,28 +120,10 @@ function burst({ bursts, idleMs }) {
 }
 
 /**
- * More creates in two seconds than the service can store in that time. Those that are not stored must be refused, and
- * those that wait must not pile up in memory.
- */
-function largeBurst({ largeBursts }) {
-  const creates = { connections: 1000, rate: 5000, count: 10_000 };
-  return {
-    variants: { service: { creates } },
-    rounds: largeBursts,
-    figures: prefixed('10,000 creates in 2 s over 1,000 connections', [
-      responses(creates, [200]),
-      { ...responses(creates, [200, 503]), must: 100, aim: 100 },
-      { ...LAST_RESPONSE, isWorst: true },
-      ...memory({ must: 300, aim: 200 }),
-    ]),
-  };
-}
-
-/**
  * A thousand concurrent creates alongside steady reads. Each create states how long it waits, and the service has to
  * respond by then, however busy it is. While the worker is stopped, no create gets its item in time.
  */
-function deadlines({ largeBursts }, meter) {
+function deadlines({ deadlines: rounds }, meter) {
   const creates = { connections: 1000, count: 1000, waitS: WAIT_S };
   const load = { subject: 'service', steadyReads: { rate: 200 } };
   const title = `1,000 creates at once alongside 200 reads/s, each with ${WAIT_S} s`;
@@ -169,7 +133,7 @@ function deadlines({ largeBursts }, meter) {
       working: { ...load, creates },
       stopped: { ...load, creates: { ...creates, expected: '504' } },
     },
-    rounds: largeBursts,
+    rounds,
     before: (variant, { pids }) => variant === 'stopped' && process.kill(pids.worker, 'SIGSTOP'),
     after: async (variant, subject) => {
       if (variant !== 'stopped') return;

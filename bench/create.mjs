@@ -1,12 +1,12 @@
 import { groupsOf } from './create-groups.mjs';
-import { CREATES_PER_SECOND, duration, median, number } from './figures.mjs';
+import { CREATES_PER_SECOND, duration, median } from './figures.mjs';
 import { chosen, measureGroups } from './groups.mjs';
-import { barPlot, linePlot } from './plots.mjs';
+import { barPlot } from './plots.mjs';
 import { table } from './report.mjs';
 import { startSubjects, titleOf } from './subjects.mjs';
 
-const FULL_ROUNDS = { rounds: 9, bursts: 9, largeBursts: 3 };
-const QUICK_ROUNDS = { rounds: 3, bursts: 1, largeBursts: 1 };
+const FULL_ROUNDS = { rounds: 9, bursts: 9, deadlines: 3 };
+const QUICK_ROUNDS = { rounds: 3, bursts: 1, deadlines: 1 };
 export const FULL = { ...FULL_ROUNDS, warmUpMs: 1000, ms: 4000, singleMs: 2000, idleMs: 4000, initialWarmUpMs: 15_000 };
 export const QUICK = { ...QUICK_ROUNDS, warmUpMs: 300, ms: 1000, singleMs: 600, idleMs: 2000, initialWarmUpMs: 3000 };
 
@@ -29,7 +29,6 @@ export async function measure(bench) {
   const listed = Object.entries(groups)
     .filter(([, { isListed }]) => isListed)
     .map(([name, { variants }]) => [`${variants.service.creates.connections} connections`, results[name]]);
-  const burst = groups['burst-10000'];
   const notes = [
     `${size.rounds} interleaved rounds of ${size.ms / 1000} s (${size.bursts} of the burst); a ratio is taken in each round.`,
     'No create had an Idempotency-Key. The peers store the same fields with the same indexes, except the one without search, which has only unique ones.',
@@ -39,10 +38,7 @@ export async function measure(bench) {
     notes,
     rows,
     tables: listed.length > 0 ? [absolutesTable(listed)] : [],
-    plots: {
-      ...(listed.length > 0 && loadPlots(listed)),
-      ...(burst && { burst: burstPlot(burst.variants.service.creates, results['burst-10000'].service.at(-1).creates) }),
-    },
+    plots: listed.length > 0 ? loadPlots(listed) : {},
   };
 }
 
@@ -79,12 +75,4 @@ function loadPlots(listed) {
   const { of, format } = CREATES_PER_SECOND;
   const p99 = ({ creates }) => creates.ms.p99;
   return { creates: plot('Creates per second', of, format), p99: plot('p99 of a create', p99, duration) };
-}
-
-/** Returns a plot of how the service keeps up with a burst. */
-function burstPlot({ connections, rate, count }, { timeline }) {
-  const origin = [0, 0];
-  const created = timeline.map((total, tenth) => [(tenth + 1) / 10, total]);
-  const lines = { created: [origin, ...created], sent: [origin, [count / rate, count]] };
-  return linePlot(`${number(count)} creates over ${number(connections)} connections`, lines);
 }

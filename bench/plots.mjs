@@ -19,7 +19,14 @@ const PLOT_NUMBER = /zr\d+-/g;
  * @returns {Plot}
  */
 export function barPlot({ title, groups, series, format }) {
-  return plot(title, 100 + groups.length * series.length * BAR_HEIGHT, {
+  const height = 100 + groups.length * series.length * BAR_HEIGHT;
+  const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height });
+  chart.setOption({
+    animation: false,
+    color: COLOURS,
+    title: { text: title, left: 0, top: 0, textStyle: { color: TEXT, fontSize: 14 } },
+    legend: { top: 26, left: 0, textStyle: { color: TEXT } },
+    grid: { top: 60, left: 8, right: 64, bottom: 8, containLabel: true },
     xAxis: { show: false },
     yAxis: { data: groups, inverse: true, axisTick: { show: false }, axisLabel: { color: TEXT } },
     series: series.map(({ name, values }) => ({
@@ -28,33 +35,6 @@ export function barPlot({ title, groups, series, format }) {
       data: values,
       label: { show: true, position: 'right', color: TEXT, formatter: ({ value }) => format(value) },
     })),
-  });
-}
-
-/**
- * Plots lines over time.
- * @param {string} title
- * @param {Record<string, [seconds: number, value: number][]>} lines by name
- * @returns {Plot}
- */
-export function linePlot(title, lines) {
-  const grid = { lineStyle: { color: TEXT, opacity: 0.3 } };
-  return plot(title, 320, {
-    xAxis: { type: 'value', axisLabel: { color: TEXT, formatter: '{value} s' }, splitLine: { show: false } },
-    yAxis: { type: 'value', axisLabel: { color: TEXT }, splitLine: grid },
-    series: Object.entries(lines).map(([name, data]) => ({ name, type: 'line', data, symbol: 'none' })),
-  });
-}
-
-function plot(title, height, option) {
-  const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height });
-  chart.setOption({
-    animation: false,
-    color: COLOURS,
-    title: { text: title, left: 0, top: 0, textStyle: { color: TEXT, fontSize: 14 } },
-    legend: { top: 26, left: 0, textStyle: { color: TEXT } },
-    grid: { top: 60, left: 8, right: 64, bottom: 8, containLabel: true },
-    ...option,
   });
   const rendered = chart.renderToSVGString();
   chart.dispose();

@@ -61,7 +61,7 @@ export async function measure(bench) {
   return {
     notes,
     rows: [...rows, indexes.row, statusChange],
-    tables: [await wordsTable(size.words, subjects), indexes.table],
+    tables: [indexes.table],
     plots: {
       size: growthPlot(
         Object.keys(growth).filter((title) => title in results),
@@ -120,18 +120,4 @@ function growthPlot(groups, results, { large, small }) {
     { name: small.title, values: valuesOf('small') },
   ];
   return barPlot({ title: 'p50 of a read, by the size of the catalogue', groups, series, format: duration });
-}
-
-/** Returns a table of the words, and of how many visible items of the small and of the large database have them. */
-async function wordsTable(words, { small, large }) {
-  const count = async (term, { db }) =>
-    number(await db.collection('items').countDocuments({ searchTerms: term, isVisible: true }));
-  const lines = [];
-  for (const [kind, search] of Object.entries(words)) {
-    const counts = search
-      .split(' ')
-      .map(async (term) => `\`${term}\`: ${await count(term, small)}, ${await count(term, large)}`);
-    lines.push([kind, (await Promise.all(counts)).join('; ')]);
-  }
-  return table(['Search', 'Visible items with the word: small database, large database'], lines);
 }

@@ -4,9 +4,7 @@ import { ROOT } from '../tools/checkout/root.mjs';
 import { CREATES_PER_SECOND, duration, median, megabytes, number, rowOf } from './figures.mjs';
 import { measureGroups } from './groups.mjs';
 import { exampleBody } from './load/requests.mjs';
-import { linePlot } from './plots.mjs';
 import { startPool } from './pool.mjs';
-import { table } from './report.mjs';
 import { startDemoApi } from './subjects.mjs';
 
 export const FULL = { rounds: 5, warmUpMs: 1000, ms: 7000, initialWarmUpMs: 8000 };
@@ -18,7 +16,6 @@ const BURST_ITEMS = 4000;
 /** Of the burst that gives the rate of one worker. */
 const RATE_ITEMS = 1000;
 const BURST_WORKERS = [2, 6];
-const MODELS = { formula: 'the formula', simulation: 'the simulation' };
 const MAX_DEVIATION = 0.2;
 /** For each worker, until V8 has compiled its code. With the limit, that would take longer than a burst. */
 const WARM_UP_CREATES = 6000;
@@ -28,6 +25,7 @@ const ENV = { CREATE_WAIT_MS: '120000' };
 
 const simulation = join(ROOT, 'dist', 'apps', 'cli', 'src', 'size-burst', 'simulate-burst.js');
 const { drainSecondsByFormula, simulateBurst } = createRequire(import.meta.url)(simulation);
+const MODELS = { 'the formula': drainSecondsByFormula, 'the simulation': (burst) => simulateBurst(burst).seconds };
 
 /**
  * Measures what an operator needs to size a deployment. Compares how long workers take for a burst with the formula and
@@ -43,19 +41,13 @@ export async function measure(bench) {
   await first.stop();
   const bytesPerJob = await measureJobs(bench, service);
   const { rows, results } = await measureGroups(bench, { service }, { sizing: sizingGroup(bench) });
-  const bursts = BURST_WORKERS.map((workers) => compareBurst(workers, results.sizing));
+  const deviations = BURST_WORKERS.flatMap((workers) => deviationRows(workers, results.sizing));
   const notes = [
     `${size.rounds} interleaved rounds of ${size.ms / 1000} s.`,
     `The workers of ${CORES} cores are limited once they have stored ${number(WARM_UP_CREATES)} items each. The other processes have no limit.`,
     `A burst is ${number(BURST_ITEMS)} creates at once, over as many connections.`,
   ];
-  const lines = bursts.map(({ line }) => line);
-  return {
-    notes,
-    rows: [...rows, bytesPerJob, ...memoryRows(results.sizing), ...bursts.flatMap((burst) => burst.rows)],
-    tables: [table(['Burst', 'By formula', 'Simulated', 'Measured'], lines)],
-    plots: Object.fromEntries(bursts.map(({ plot }, index) => [`burst-${BURST_WORKERS[index]}-workers`, plot])),
-  };
+  return { notes, rows: [...rows, bytesPerJob, ...memoryRows(results.sizing), ...deviations] };
 }
 
 /** Variants with as many workers as their names say, or with one of them unlimited, or without. */
@@ -126,38 +118,19 @@ function memoryRows(results) {
 }
 
 /** Compares the bursts of all rounds with the formula and the simulation, each with the rate of its round. */
-function compareBurst(workers, results) {
-  const rounds = results[workers].map(({ creates }, round) => {
-    const burst = { items: BURST_ITEMS, workers, workerRate: burstRate(results[1][round]) };
-    const simulated = simulateBurst(burst);
-    return { creates, simulated, formula: drainSecondsByFormula(burst), simulation: simulated.seconds };
-  });
-  const measuredS = ({ creates }) => creates.ms.max / 1000;
+function deviationRows(workers, results) {
+  const measured = results[workers].map(({ creates }) => creates.ms.max / 1000);
+  const bursts = results[1].map((one) => ({ items: BURST_ITEMS, workers, workerRate: burstRate(one) }));
   const title = `${number(BURST_ITEMS)} creates at once, ${workers} workers of ${CORES} cores`;
-  const rows = Object.entries(MODELS).map(([model, name]) => ({
-    title: `${title}: deviation of the measured time from ${name}`,
-    values: rounds.map((round) => Math.abs(measuredS(round) / round[model] - 1)),
-    format: (value) => `${(value * 100).toFixed(0)} %`,
-    better: 'less',
-    must: MAX_DEVIATION,
-  }));
-  const seconds = [({ formula }) => formula, ({ simulation }) => simulation, measuredS];
-  const line = [title, ...seconds.map((of) => duration(1000 * median(rounds.map(of))))];
-  return { rows, line, plot: burstPlot(`Items stored of ${title}`, rounds.at(-1)) };
-}
-
-function burstPlot(title, { creates, simulated, formula }) {
-  const origin = [0, 0];
-  // The timeline begins while the connections are opened.
-  const beganS = (creates.lastMs - creates.ms.max) / 1000;
-  const measured = creates.timeline.map((total, tenth) => [(tenth + 1) / 10 - beganS, total]).filter(([s]) => s >= 0);
-  const steps = simulated.timeline.flatMap(([s, total], batch, { [batch - 1]: before = origin }) => [
-    [s, before[1]],
-    [s, total],
-  ]);
-  return linePlot(title, {
-    measured: [origin, ...measured],
-    simulated: [origin, ...steps],
-    'by formula': [origin, [formula, BURST_ITEMS]],
+  return Object.entries(MODELS).map(([name, secondsOf]) => {
+    const predicted = bursts.map(secondsOf);
+    return {
+      title: `${title}: deviation of the measured time from ${name}`,
+      values: measured.map((seconds, round) => Math.abs(seconds / predicted[round] - 1)),
+      format: (value) => `${(value * 100).toFixed(0)} %`,
+      better: 'less',
+      must: MAX_DEVIATION,
+      note: [measured, predicted].map((seconds) => duration(1000 * median(seconds))).join(' to '),
+    };
   });
 }

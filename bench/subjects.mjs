@@ -1,11 +1,11 @@
 import { deepStrictEqual, match, strictEqual } from 'node:assert';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { transformFile } from '@swc/core';
 import { LOCAL, ROOT } from '../tools/checkout/root.mjs';
 import { waitUntilReady } from '../tools/embedded/readiness.mjs';
 import { runCli, serviceArguments } from '../tools/start/services.mjs';
-import { compile } from './compile.mjs';
 import { exampleBody, REFERENCES } from './load/requests.mjs';
 
 const PEERS = fileURLToPath(new URL('./peers/', import.meta.url));
@@ -106,7 +106,10 @@ function rootOf({ options }, name) {
 /** Compiles the peers into a folder where they can import packages and, as `@app/…`, the built libs. */
 async function compilePeers(launcher) {
   const folder = launcher.temporaryFolder(LOCAL);
-  for (const file of readdirSync(PEERS)) await compile(join(PEERS, file), folder);
+  for (const file of readdirSync(PEERS)) {
+    const { code } = await transformFile(join(PEERS, file), { cwd: ROOT, sourceMaps: 'inline' });
+    writeFileSync(join(folder, `${basename(file, '.ts')}.js`), code);
+  }
   const scope = join(folder, 'node_modules', '@app');
   mkdirSync(scope, { recursive: true });
   for (const lib of LIBS) symlinkSync(join(ROOT, 'dist', 'libs', lib, 'src'), join(scope, lib));

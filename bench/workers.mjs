@@ -2,7 +2,6 @@ import { CREATES_PER_SECOND, median, ratio, READS_PER_SECOND } from './figures.m
 import { measureGroups, sameLoad } from './groups.mjs';
 import { barPlot } from './plots.mjs';
 import { startPool } from './pool.mjs';
-import { table } from './report.mjs';
 import { startDemoApi } from './subjects.mjs';
 
 export const FULL = { rounds: 5, warmUpMs: 3000, ms: 8000, initialWarmUpMs: 8000 };
@@ -51,8 +50,7 @@ export async function measure(bench) {
     values: COUNTS.map((count) => median(byCount[count].map(({ creates, reads }) => (creates ?? reads).perSecond))),
   }));
   const notes = [`${rounds} interleaved rounds of ${ms / 1000} s. MongoDB, Redis and the other process have no limit.`];
-  const lines = series.map(({ name, values }) => [name, ...values.map((value) => value.toFixed(0))]);
   const plot = { title: `Rate by the number of processes of ${CORES} cores`, groups: COUNTS, series };
   const workers = barPlot({ ...plot, format: CREATES_PER_SECOND.format });
-  return { notes, rows, tables: [table(['', ...COUNTS], lines)], plots: { workers } };
+  return { notes, rows, plots: { workers } };
 }
