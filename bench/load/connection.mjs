@@ -3,14 +3,12 @@ import { connect } from 'node:net';
 
 const HEAD_END = '\r\n\r\n';
 const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i;
-const RETRY_AFTER = /\r\nretry-after: *\d+/i;
 const EMPTY = Buffer.alloc(0);
 const RESPONSE_TIMEOUT_MS = 30_000;
 
 /**
- * A keep-alive connection that sends prepared bytes, one request at a time, and parses as little of a response as it
- * can: the load generator takes CPU time from the servers on the same machine. It expects responses with a
- * Content-Length, which all servers here send.
+ * A keep-alive connection that sends prepared bytes, one request at a time, and parses as little of a response as it can.
+ * It expects responses with a Content-Length, which all servers here send.
  */
 export class Connection {
   #port;
@@ -24,14 +22,11 @@ export class Connection {
 
   /** Opens the connection before there is anything to send. If it cannot be opened, the first request fails. */
   async open() {
-    this.#socket ??= this.#connect();
+    this.#socket = this.#connect();
     await once(this.#socket, 'connect').catch(() => undefined);
   }
 
-  /**
-   * Sends a request. Resolves to the status, and whether it is a 503 with `Retry-After`. Rejects if the connection ends
-   * first, or if nothing is received for half a minute.
-   */
+  /** Sends a request. Resolves to the status. Rejects if the connection ends or nothing is received for half a minute. */
   send(request) {
     this.#socket ??= this.#connect();
     return new Promise((resolve, reject) => {
@@ -67,8 +62,7 @@ export class Connection {
     if (!(this.#received.length >= headEnd + HEAD_END.length + length)) return;
     this.#received = EMPTY;
     // "HTTP/1.1 200 …"
-    const status = Number(head.slice(9, 12));
-    this.#waiting.resolve({ status, mayRetry: status === 503 && RETRY_AFTER.test(head) });
+    this.#waiting.resolve(Number(head.slice(9, 12)));
     this.#waiting = undefined;
   }
 }

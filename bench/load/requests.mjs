@@ -11,32 +11,29 @@ const SENTENCES = [
   'The price is negotiable if you collect it this week.',
 ];
 const TEXTS = 500;
-/** No brand or condition has this number or a higher one. */
-const UNKNOWN = 1_000_000;
 
-/** How many brands and conditions must exist, so that every item refers to existing ones. */
+/** How many brands and conditions must exist. */
 export const REFERENCES = { brands: 50, conditions: 5 };
 
 /**
  * Returns a function that makes the next request of a stream. Creates have about 900 bytes, and no two have the same name.
  * An item has some 60 search terms, about as many as a generated listing.
- * @param {number | number[]} port
  * @param {import('./stream.mjs').Stream} stream
  */
-export function requestsOf(port, { operation, inputs, tokens = [], waitS, isAsync, isUnknown }) {
+export function requestsOf({ operation, inputs, tokens = [], waitS, isAsync }) {
   const callers = tokens.length === 0 ? [''] : tokens.map((token) => `Authorization: Bearer ${token}\r\n`);
   if (operation !== undefined) {
-    const requests = inputs.map((input) => post(port, operation, JSON.stringify(input), callers[0]));
+    const requests = inputs.map((input) => post(operation, JSON.stringify(input), callers[0]));
     return () => requests[Math.floor(Math.random() * requests.length)];
   }
-  const bodies = Array.from({ length: TEXTS }, (_, index) => bodyAfterName(index, isUnknown));
+  const bodies = Array.from({ length: TEXTS }, (_, index) => bodyAfterName(index));
   const preference = isAsync ? 'respond-async' : waitS && `wait=${waitS}`;
   const prefer = preference === undefined ? '' : `Prefer: ${preference}\r\n`;
   let count = 0;
   return () => {
     count += 1;
     const name = `${pick(NAMES, count)} ${pick(TRAITS, count * 7)} ${count}`;
-    return post(port, 'create', `{"name":"${name}",${pick(bodies, count)}`, prefer + pick(callers, count));
+    return post('create', `{"name":"${name}",${pick(bodies, count)}`, prefer + pick(callers, count));
   };
 }
 
@@ -45,15 +42,15 @@ export function exampleBody() {
   return JSON.parse(`{"name":"Road bike, the first one",${bodyAfterName(0)}`);
 }
 
-function bodyAfterName(index, isUnknown) {
+function bodyAfterName(index) {
   const images = [1, 2, 3].map((number) => `https://images.example.com/items/${index}/photo-${number}.jpg`);
   const body = {
     description: [0, 1, 2, 3].map((step) => pick(SENTENCES, index * 5 + step * (1 + (index % 7)))).join(' '),
     price: 5 + ((index * 37) % 900) + 0.5,
     categoryId: String(1 + (index % 20)),
     stock: 1 + (index % 3),
-    brandId: isUnknown ? UNKNOWN + index : 1 + (index % REFERENCES.brands),
-    conditionId: isUnknown ? UNKNOWN + index : 1 + (index % REFERENCES.conditions),
+    brandId: 1 + (index % REFERENCES.brands),
+    conditionId: 1 + (index % REFERENCES.conditions),
     isFeatured: false,
     images,
     photos: images.map((url, position) => ({ url, position, width: 1600, height: 1200 })),
@@ -65,8 +62,8 @@ function pick(list, index) {
   return list[index % list.length];
 }
 
-function post(port, operation, body, headers) {
-  const head = `POST /api/orpc/items/${operation} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n`;
+function post(operation, body, headers) {
+  const head = `POST /api/orpc/items/${operation} HTTP/1.1\r\nHost: 127.0.0.1\r\n`;
   const type = `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
   return Buffer.from(`${head}${type}${headers}\r\n${body}`);
 }

@@ -1,4 +1,5 @@
-import { closedLoop, openLoop } from './loops.mjs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Connection } from './connection.mjs';
 import { requestsOf } from './requests.mjs';
 import { Tally } from './tally.mjs';
 
@@ -16,24 +17,45 @@ import { Tally } from './tally.mjs';
  * @property {object[]} [inputs] of reads, drawn at random; by default, getById reads one item
  * @property {number} [waitS] the wait that each create requests
  * @property {boolean} [isAsync] whether creates request no wait
- * @property {boolean} [isUnknown] whether their brand and condition do not exist
  * @property {string} [expected] a status other than 200 that needs no remark
  */
 
 /**
- * Prepares the requests of a stream. Returns a function that sends them, until they are sent or a promise settles.
- * @param {number | number[]} port
+ * Prepares the requests of a stream. Returns a function that sends them, until they are sent or a promise settles, and
+ * waits for all responses. Each connection sends its next request after the response to its last one.
+ *
+ * In an open loop, requests are due whether or not the server keeps up. They are timed from when they were due, so that
+ * waiting clients cannot hide a stalled server.
+ * @param {number | number[]} port several take turns
  * @param {Stream} stream
  * @returns {(until?: Promise<unknown>) => Promise<import('./tally.mjs').Report>}
  */
 export function prepare(port, stream) {
-  const { connections, warmUpMs = 0, ms = Infinity, count, rate } = stream;
-  const next = requestsOf(port, stream);
+  const { connections: size, warmUpMs = 0, ms, count = Infinity, rate = Infinity } = stream;
+  const isOpenLoop = count !== Infinity || rate !== Infinity;
+  const next = requestsOf(stream);
+  const ports = [port].flat();
   return async (until) => {
-    const measureFrom = performance.now() + warmUpMs;
-    const tally = new Tally({ measureFrom, measureUntil: measureFrom + ms });
-    if (count === undefined && rate === undefined) await closedLoop(port, { connections, next, tally });
-    else await openLoop(port, { connections, rate, count, until, next, tally });
+    const connections = Array.from({ length: size }, (_, index) => new Connection(ports[index % ports.length]));
+    // One by one: of a thousand opened at once, any may wait a second for a lost SYN.
+    for (const connection of connections) await connection.open();
+    const tally = new Tally(warmUpMs, ms);
+    let sent = 0;
+    let isStopped = false;
+    void until?.then(() => (isStopped = true));
+    const repeat = async (connection) => {
+      while (!isStopped && sent < count && performance.now() < tally.measureUntil) {
+        const due = tally.startedAt + (sent * 1000) / rate;
+        sent += 1;
+        const earlyMs = due - performance.now();
+        if (earlyMs > 0) await delay(earlyMs);
+        // The server is not to blame for a late timer.
+        const since = isOpenLoop && earlyMs <= 0 ? due : performance.now();
+        await tally.count(since, connection.send(next()));
+      }
+    };
+    await Promise.all(connections.map(repeat));
+    for (const connection of connections) connection.close();
     return tally.report();
   };
 }

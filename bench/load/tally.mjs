@@ -1,39 +1,30 @@
-const TENTH_MS = 100;
-
 /**
  * @typedef {object} Report the responses to a stream of requests
  * @property {Record<string, number>} responses number of responses by status; `lost` counts requests without one
- * @property {number} refusedWithoutRetryAfter 503s without Retry-After
  * @property {number} perSecond 200s per second within the measured time
  * @property {{p50: number, p99: number, max: number}} ms durations of the measured responses
- * @property {number[]} timeline 200s so far, at the end of each tenth of a second since the start
  * @property {number} lastMs from the start to the last response
  */
 
-/** Collects responses. Those received from `measureFrom` to `measureUntil` (performance.now) are measured. */
+/** Collects responses. Those received after `warmUpMs`, and within `ms` from then on, are measured. */
 export class Tally {
-  #startedAt = performance.now();
+  startedAt = performance.now();
   #responses = {};
-  #refusedWithoutRetryAfter = 0;
   #durations = [];
   #succeeded = 0;
   #last = 0;
-  #byTenth = [];
 
-  constructor({ measureFrom, measureUntil = Infinity }) {
-    this.measureFrom = measureFrom;
-    this.measureUntil = measureUntil;
+  constructor(warmUpMs, ms = Infinity) {
+    this.measureFrom = this.startedAt + warmUpMs;
+    this.measureUntil = this.measureFrom + ms;
   }
 
-  /** Waits for the response to a request that was due at `since`, and counts it. */
+  /** Waits for the response to a request that was due at `since`, and counts its status. */
   async count(since, response) {
-    const { status, mayRetry } = await response.catch(() => ({ status: 'lost', mayRetry: false }));
+    const status = await response.catch(() => 'lost');
     const now = performance.now();
     this.#last = now;
     this.#responses[status] = (this.#responses[status] ?? 0) + 1;
-    if (status === 503 && !mayRetry) this.#refusedWithoutRetryAfter += 1;
-    const tenth = Math.floor((now - this.#startedAt) / TENTH_MS);
-    if (status === 200) this.#byTenth[tenth] = (this.#byTenth[tenth] ?? 0) + 1;
     if (now < this.measureFrom || now > this.measureUntil) return;
     this.#durations.push(now - since);
     if (status === 200) this.#succeeded += 1;
@@ -44,14 +35,11 @@ export class Tally {
     const until = Math.min(this.measureUntil, this.#last);
     const sorted = Float64Array.from(this.#durations).sort();
     const quantile = (share) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
-    let total = 0;
     return {
       responses: this.#responses,
-      refusedWithoutRetryAfter: this.#refusedWithoutRetryAfter,
       perSecond: this.#succeeded / ((until - this.measureFrom) / 1000),
       ms: { p50: quantile(0.5), p99: quantile(0.99), max: quantile(1) },
-      timeline: Array.from(this.#byTenth, (count = 0) => (total += count)),
-      lastMs: this.#last - this.#startedAt,
+      lastMs: this.#last - this.startedAt,
     };
   }
 }
