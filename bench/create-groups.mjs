@@ -6,18 +6,12 @@ import { titleOf } from './subjects.mjs';
 const CREATE_WAIT_MS = Number(process.env.CREATE_WAIT_MS || 10_000);
 const WAIT_S = 3;
 
-const { CREATES_PER_SECOND, LAST_RESPONSE, P99_OF_STEADY_READS } = figures;
+const { CREATES_PER_SECOND, LAST_RESPONSE, milliseconds, P50, P99, P99_OF_STEADY_READS, ratio } = figures;
 const SEARCHABLE_PER_SECOND = {
   ...CREATES_PER_SECOND,
   title: 'creates/s until search finds them all',
   of: ({ creates: { responses, lastMs }, indexedMs }) => (responses[200] * 1000) / (lastMs + indexedMs),
 };
-const P50 = figures.milliseconds('p50', ({ creates }) => creates.ms.p50);
-const P99 = figures.milliseconds('p99', ({ creates }) => creates.ms.p99);
-const LONGEST_WAIT = figures.milliseconds('longest wait', ({ creates }) => creates.ms.max);
-const AFTER_DEADLINE = figures.milliseconds('latest response after its deadline', ({ creates }) =>
-  Math.max(0, creates.ms.max - WAIT_S * 1000),
-);
 
 /** Figures of steady loads: each peer, the quantity that is compared, and the "must" and "aim" of the ratio. */
 const comparisons = (direct, withoutSearch, p99) => [
@@ -43,17 +37,16 @@ const COMPARISONS = {
 
 /**
  * @param {import('./benchmark.mjs').Bench} bench
- * @returns {Record<string, import('./groups.mjs').Group & {isListed?: boolean}>} `isListed`: the table and the plots have
- *   its absolute values
+ * @returns {Record<string, import('./groups.mjs').Group>}
  */
 export function groupsOf({ databases, meter, size, options: { against } }) {
-  const steady = (connections, ms = size.ms) => ({ creates: { connections, warmUpMs: size.warmUpMs, ms } });
-  const compare = (load, comparisons, { note = '', ...more } = {}) => ({
-    variants: sameLoad(['service', ...comparisons.map(([peer]) => peer)], load),
+  const compare = (connections, comparisons, { note = '', ms = size.ms, ...more } = {}) => ({
+    variants: sameLoad(['service', ...comparisons.map(([peer]) => peer)], {
+      creates: { connections, warmUpMs: size.warmUpMs, ms },
+    }),
     figures: comparisons.map(([peer, figure, ...targets]) => {
-      const { connections } = load.creates;
       const clients = connections === 1 ? '1 connection' : `${connections} connections`;
-      return figures.ratio(figure, `, ${clients}${note}, against ${titleOf(peer)}`, ['service', peer], ...targets);
+      return ratio(figure, `, ${clients}${note}, against ${titleOf(peer)}`, ['service', peer], ...targets);
     }),
     ...more,
   });
@@ -61,18 +54,15 @@ export function groupsOf({ databases, meter, size, options: { against } }) {
   const always = { note: ', `appendfsync always`', before: appendFsync('always'), after: appendFsync('everysec') };
   return {
     // First, because checkpoints of the large loads take longer than one create.
-    single: compare(steady(1, size.singleMs), COMPARISONS.single),
-    'creates-64': compare(steady(64), COMPARISONS[64], { isListed: true }),
-    'creates-256': compare(steady(256), COMPARISONS[256], { isListed: true }),
-    'always-64': compare(steady(64), COMPARISONS.always, always),
-    'always-256': compare(steady(256), COMPARISONS.always, always),
-    validator: validator(databases, steady(64), 2 * size.rounds),
+    single: compare(1, COMPARISONS.single, { ms: size.singleMs }),
+    'creates-64': compare(64, COMPARISONS[64]),
+    'creates-256': compare(256, COMPARISONS[256]),
+    'always-64': compare(64, COMPARISONS.always, always),
+    'always-256': compare(256, COMPARISONS.always, always),
+    validator: validator(size),
     burst: burst(size),
     deadlines: deadlines(size, meter),
-    ...(against && {
-      'against-64': compare(steady(64), COMPARISONS.trees, { isListed: true }),
-      'against-256': compare(steady(256), COMPARISONS.trees, { isListed: true }),
-    }),
+    ...(against && { 'against-64': compare(64, COMPARISONS.trees), 'against-256': compare(256, COMPARISONS.trees) }),
   };
 }
 
@@ -80,41 +70,47 @@ export function groupsOf({ databases, meter, size, options: { against } }) {
  * MongoDB checks every item against the validator of the collection. This costs less than the difference between two
  * runs, so the validator is switched on and off while the same processes run.
  */
-function validator(databases, load, rounds) {
+function validator({ warmUpMs, ms, rounds }) {
   const setLevel = (level, { db }) => db.command({ collMod: 'items', validationLevel: level });
   const more = ', 64 connections, with the validator against without';
   return {
-    variants: sameLoad(['moderate', 'off'], { subject: 'service', ...load }),
-    rounds,
+    variants: sameLoad(['moderate', 'off'], { subject: 'service', creates: { connections: 64, warmUpMs, ms } }),
+    rounds: 2 * rounds,
     before: setLevel,
     after: (_, subject) => setLevel('moderate', subject),
-    figures: [figures.ratio(CREATES_PER_SECOND, more, ['moderate', 'off'], 0.98, 1)],
+    figures: [ratio(CREATES_PER_SECOND, more, ['moderate', 'off'], 0.98, 1)],
   };
 }
 
 /** Uploads in a burst, with steady reads alongside. */
 function burst({ bursts, idleMs }) {
-  const creates = { connections: 200, rate: 3000, count: 3000 };
-  const steadyReads = { rate: 100 };
-  const idle = { steadyReads: { ...steadyReads, ms: idleMs } };
-  const p99 = (more, variants, ...targets) => figures.ratio(P99_OF_STEADY_READS, more, variants, ...targets);
+  const load = { creates: { connections: 200, rate: 3000, count: 3000 }, steadyReads: { rate: 100 } };
+  const idle = { steadyReads: { ...load.steadyReads, ms: idleMs } };
+  const memory = (title, process) => ({
+    ...milliseconds(`most memory of the ${title}`, ({ peakMegabytes }) => peakMegabytes[process]),
+    format: figures.megabytes,
+    must: 300,
+    aim: 180,
+    isWorst: true,
+  });
   return {
     variants: {
       idle: { subject: 'service', ...idle },
-      service: { creates, steadyReads },
+      service: load,
       'direct idle': { subject: 'direct', ...idle },
-      direct: { creates, steadyReads },
+      direct: load,
     },
     rounds: bursts,
     figures: prefixed('3,000 creates in 1 s over 200 connections', [
-      { ...responses(creates, [200]), must: 95, aim: 100 },
-      { ...responses(creates, [200, 503]), must: 100, aim: 100 },
-      { ...LONGEST_WAIT, must: CREATE_WAIT_MS + 1000, isWorst: true },
+      { ...responses(load.creates, [200]), must: 95, aim: 100 },
+      { ...responses(load.creates, [200, 503]), must: 100, aim: 100 },
+      { ...milliseconds('longest wait', ({ creates }) => creates.ms.max), must: CREATE_WAIT_MS + 1000, isWorst: true },
       { ...LAST_RESPONSE, aim: 3000, isWorst: true },
-      figures.ratio(LAST_RESPONSE, ' against (a)', ['service', 'direct'], 0.5, 0.25),
-      p99(' against idle', ['service', 'idle'], 10, 3),
-      p99(' against idle, of (a)', ['direct', 'direct idle']),
-      ...memory({ must: 300, aim: 180 }),
+      ratio(LAST_RESPONSE, ' against (a)', ['service', 'direct'], 0.5, 0.25),
+      ratio(P99_OF_STEADY_READS, ' against idle', ['service', 'idle'], 10, 3),
+      ratio(P99_OF_STEADY_READS, ' against idle, of (a)', ['direct', 'direct idle']),
+      memory('API', 'api'),
+      memory('worker', 'worker'),
     ]),
   };
 }
@@ -127,7 +123,13 @@ function deadlines({ deadlines: rounds }, meter) {
   const creates = { connections: 1000, count: 1000, waitS: WAIT_S };
   const load = { subject: 'service', steadyReads: { rate: 200 } };
   const title = `1,000 creates at once alongside 200 reads/s, each with ${WAIT_S} s`;
-  const figure = { ...AFTER_DEADLINE, must: 300, aim: 100, isWorst: true };
+  const lateness = ({ creates: { ms } }) => Math.max(0, ms.max - WAIT_S * 1000);
+  const figure = {
+    ...milliseconds('latest response after its deadline', lateness),
+    must: 300,
+    aim: 100,
+    isWorst: true,
+  };
   return {
     variants: {
       working: { ...load, creates },
@@ -149,15 +151,6 @@ function deadlines({ deadlines: rounds }, meter) {
 
 function prefixed(prefix, list) {
   return list.map((figure) => ({ ...figure, title: `${prefix}: ${figure.title}` }));
-}
-
-function memory(targets) {
-  return Object.entries({ api: 'API', worker: 'worker' }).map(([name, title]) => ({
-    ...figures.milliseconds(`most memory of the ${title}`, ({ peakMegabytes }) => peakMegabytes[name]),
-    format: figures.megabytes,
-    isWorst: true,
-    ...targets,
-  }));
 }
 
 /** Returns the figure for the share of the creates with one of these statuses. */

@@ -21,6 +21,8 @@ export const CREATES_PER_SECOND = {
   better: 'more',
 };
 export const READS_PER_SECOND = { ...CREATES_PER_SECOND, title: 'getById/s', of: ({ reads }) => reads.perSecond };
+export const P50 = milliseconds('p50', ({ creates }) => creates.ms.p50);
+export const P99 = milliseconds('p99', ({ creates }) => creates.ms.p99);
 export const LAST_RESPONSE = milliseconds('last response', ({ creates }) => creates.lastMs);
 export const P99_OF_STEADY_READS = milliseconds('p99 of getById', ({ steadyReads }) => steadyReads.ms.p99);
 export const MONGODB_CPU_PER_CREATE = milliseconds(

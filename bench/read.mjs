@@ -6,8 +6,6 @@ import { chosen, measureGroups, sameLoad } from './groups.mjs';
 import { readQueries } from './read-queries.mjs';
 import { call, startSubject, titleOf } from './subjects.mjs';
 
-export const FULL = { items: 100_000, ids: 20_000, rounds: 5, warmUpMs: 500, ms: 3000, initialWarmUpMs: 4000 };
-export const QUICK = { items: 10_000, ids: 5000, rounds: 3, warmUpMs: 200, ms: 1000, initialWarmUpMs: 1500 };
 const CONNECTIONS = 32;
 
 /**
@@ -17,7 +15,7 @@ const CONNECTIONS = 32;
  */
 export async function measure(bench) {
   const { size, options } = bench;
-  const { items, rounds, warmUpMs, ms } = size;
+  const { items, warmUpMs, ms } = size;
   const { env, db } = await loadCatalogue(bench, items);
   const subjects = {};
   // No worker, because it would clear lapsed boosts while the peers are measured.
@@ -41,11 +39,7 @@ export async function measure(bench) {
     };
   }
   const { rows } = await measureGroups(bench, subjects, groups);
-  const notes = [
-    `${number(items)} items, read by all from the same collection by the same indexes.`,
-    `${rounds} interleaved rounds of ${ms / 1000} s; a ratio is taken in each round.`,
-  ];
-  return { notes, rows };
+  return { notes: [`${number(items)} items, read by all from the same collection by the same indexes.`], rows };
 }
 
 /** Requires that a peer returns the same items: a benchmark of different results would be worthless. */

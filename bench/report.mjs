@@ -4,7 +4,7 @@ import { median } from './figures.mjs';
 /**
  * What a benchmark has found.
  * @typedef {object} Findings
- * @property {string[]} notes sentences about how it was measured
+ * @property {string[]} [notes] sentences about how it was measured
  * @property {import('./figures.mjs').Row[]} rows
  * @property {string[]} [tables] Markdown that follows the figures
  * @property {Record<string, import('./plots.mjs').Plot>} [plots] by name of the file

@@ -32,7 +32,7 @@ await launch(new Steps(process.stderr), async (launcher) => {
   const { name, options } = readArguments();
   await buildIfNeeded(launcher);
   const { runBenchmark } = await import('./benchmark.mjs');
-  return (await runBenchmark(launcher, await import(`./${name}.mjs`), name, options)) ? 0 : 1;
+  return (await runBenchmark(launcher, name, options)) ? 0 : 1;
 });
 
 function readArguments() {

@@ -1,38 +1,13 @@
 import { StepError } from '../tools/steps.mjs';
 import { waitUntil } from '../tools/wait-until.mjs';
 import { loadCatalogue } from './catalogue.mjs';
-import { duration, median, megabytes, number, times } from './figures.mjs';
+import { megabytes, number, times } from './figures.mjs';
 import { measureGroups } from './groups.mjs';
-import { barPlot } from './plots.mjs';
 import { randomIds } from './read-queries.mjs';
 import { table } from './report.mjs';
-import { CONNECTIONS, createGroup, growthGroups, largeGroups } from './scale-queries.mjs';
+import { CONNECTIONS, growthGroups, largeGroups } from './scale-queries.mjs';
 import { statusChangeRow } from './status-change.mjs';
 import { startSubject } from './subjects.mjs';
-
-/**
- * Words of the generated listings, which are always the same, by how many items have them. With `rare`, a search just
- * fills a page of the small database. No item has two disjoint words.
- */
-const WORDS = { common: 'abholung', prefix: 'ike', 'two common': 'abholung versand' };
-const FULL_WORDS = {
-  ...WORDS,
-  rare: '태블릿',
-  'common and rarer': 'abholung rucknahme',
-  disjoint: 'abholung مستقيم',
-  'disjoint, less rare': 'abholung jidelni',
-};
-const QUICK_WORDS = {
-  ...WORDS,
-  rare: '택배도',
-  'common and rarer': 'abholung der',
-  disjoint: 'abholung ankara',
-  'disjoint, less rare': 'elden koln',
-};
-const FULL_TIMES = { rounds: 5, initialWarmUpMs: 4000, warmUpMs: 300, ms: 2000, statusChanges: 4000 };
-const QUICK_TIMES = { rounds: 3, initialWarmUpMs: 1500, warmUpMs: 200, ms: 600, statusChanges: 1000 };
-export const FULL = { ...FULL_TIMES, small: 20_000, large: 1_000_000, ids: 20_000, pageSize: 50, words: FULL_WORDS };
-export const QUICK = { ...QUICK_TIMES, small: 2000, large: 50_000, ids: 2000, pageSize: 20, words: QUICK_WORDS };
 
 /**
  * Measures whether the cost of reading grows with the catalogue: the service alone, on a small and a large one.
@@ -47,29 +22,12 @@ export async function measure(bench) {
   const statusChange = await statusChangeRow(bench, small);
   const firstPage = { operation: 'getAll', inputs: [{ pageSize: size.pageSize }], connections: CONNECTIONS };
   await meter.warmUp(subjects, { reads: { ...firstPage, ms: size.initialWarmUpMs } });
-  const growth = await growthGroups(bench, subjects);
-  const { rows, results } = await measureGroups(bench, subjects, {
-    ...growth,
+  const { rows } = await measureGroups(bench, subjects, {
+    ...(await growthGroups(bench, subjects)),
     ...(await largeGroups(bench, large)),
-    // Last, because they add items.
-    creates: createGroup(bench, subjects),
   });
-  const notes = [
-    `The service with ${large.title} against the same with ${small.title}, in the same MongoDB.`,
-    `${size.rounds} interleaved rounds of ${size.ms / 1000} s; a ratio is taken in each round, of medians.`,
-  ];
-  return {
-    notes,
-    rows: [...rows, indexes.row, statusChange],
-    tables: [indexes.table],
-    plots: {
-      size: growthPlot(
-        Object.keys(growth).filter((title) => title in results),
-        results,
-        subjects,
-      ),
-    },
-  };
+  const notes = [`The service with ${large.title} against the same with ${small.title}, in the same MongoDB.`];
+  return { notes, rows: [...rows, indexes.row, statusChange], tables: [indexes.table] };
 }
 
 async function start(bench, count) {
@@ -111,13 +69,4 @@ async function indexSizes({ db, title }) {
 
 function inMegabytes(bytes) {
   return megabytes(bytes / 1e6);
-}
-
-function growthPlot(groups, results, { large, small }) {
-  const valuesOf = (name) => groups.map((title) => median(results[title][name].map(({ reads }) => reads.ms.p50)));
-  const series = [
-    { name: large.title, values: valuesOf('large') },
-    { name: small.title, values: valuesOf('small') },
-  ];
-  return barPlot({ title: 'p50 of a read, by the size of the catalogue', groups, series, format: duration });
 }

@@ -3,8 +3,6 @@ import { CREATES_PER_SECOND, LAST_RESPONSE, milliseconds, number, ratio, READS_P
 import { measureGroups, sameLoad } from './groups.mjs';
 import { startSubjects } from './subjects.mjs';
 
-export const FULL = { rounds: 9, warmUpMs: 1000, ms: 4000, initialWarmUpMs: 8000 };
-export const QUICK = { rounds: 3, warmUpMs: 500, ms: 2000, initialWarmUpMs: 4000 };
 const SECRET = 'the secret of the benchmark of sellers';
 const CLAIMS = { iss: 'https://issuer.example', aud: 'item-listing', scope: 'items:create', exp: 4_000_000_000 };
 const AUTH = { AUTH_JWT_SECRET: SECRET, AUTH_ISSUER: CLAIMS.iss, AUTH_AUDIENCE: CLAIMS.aud };
@@ -25,7 +23,6 @@ const P99 = milliseconds('p99 of a create of a quiet seller', ({ steadyCreates }
  * @returns {Promise<import('./report.mjs').Findings>}
  */
 export async function measure(bench) {
-  const { rounds, initialWarmUpMs } = bench.size;
   const subjects = await startSubjects(
     bench,
     ['service'],
@@ -37,13 +34,10 @@ export async function measure(bench) {
     ],
   );
   const { service, fair, unfair } = subjects;
-  const creates = { connections: CONNECTIONS, ms: initialWarmUpMs };
+  const creates = { connections: CONNECTIONS, ms: bench.size.initialWarmUpMs };
   await bench.meter.warmUp({ service, fair, unfair }, { creates });
   const { rows } = await measureGroups(bench, subjects, groupsOf(bench));
-  const notes = [
-    `${rounds} interleaved rounds. The quiet seller sends ${QUIET_RATE} creates per second, one at a time.`,
-  ];
-  return { notes, rows };
+  return { notes: [`The quiet seller sends ${QUIET_RATE} creates per second, one at a time.`], rows };
 }
 
 function groupsOf({ meter, size: { warmUpMs, ms } }) {

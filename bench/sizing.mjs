@@ -7,8 +7,6 @@ import { exampleBody } from './load/requests.mjs';
 import { startPool } from './pool.mjs';
 import { startDemoApi } from './subjects.mjs';
 
-export const FULL = { rounds: 5, warmUpMs: 1000, ms: 7000, initialWarmUpMs: 8000 };
-export const QUICK = { rounds: 1, warmUpMs: 1000, ms: 5000, initialWarmUpMs: 3000 };
 /** The CPU limit of each worker: so low that two cores are enough for all of them, MongoDB, Redis, the API and the clients. */
 const CORES = 0.03;
 /** Below the default `BACKLOG_LIMIT`. Many, because the API needs a moment until the first of them are queued. */
@@ -43,7 +41,6 @@ export async function measure(bench) {
   const { rows, results } = await measureGroups(bench, { service }, { sizing: sizingGroup(bench) });
   const deviations = BURST_WORKERS.flatMap((workers) => deviationRows(workers, results.sizing));
   const notes = [
-    `${size.rounds} interleaved rounds of ${size.ms / 1000} s.`,
     `The workers of ${CORES} cores are limited once they have stored ${number(WARM_UP_CREATES)} items each. The other processes have no limit.`,
     `A burst is ${number(BURST_ITEMS)} creates at once, over as many connections.`,
   ];

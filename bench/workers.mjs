@@ -4,8 +4,6 @@ import { barPlot } from './plots.mjs';
 import { startPool } from './pool.mjs';
 import { startDemoApi } from './subjects.mjs';
 
-export const FULL = { rounds: 5, warmUpMs: 3000, ms: 8000, initialWarmUpMs: 8000 };
-export const QUICK = { rounds: 1, warmUpMs: 2000, ms: 4000, initialWarmUpMs: 3000 };
 const CORES = 0.1;
 const MUSTS = { 1: undefined, 2: 1.8, 4: 3.3, 8: 5.5 };
 const COUNTS = Object.keys(MUSTS);
@@ -17,7 +15,7 @@ const COUNTS = Object.keys(MUSTS);
  * @returns {Promise<import('./report.mjs').Findings>}
  */
 export async function measure(bench) {
-  const { warmUpMs, ms, rounds, initialWarmUpMs } = bench.size;
+  const { warmUpMs, ms, initialWarmUpMs } = bench.size;
   const service = await startDemoApi(bench);
   await bench.meter.warmUp({ service }, { reads: { connections: 64, ms: initialWarmUpMs } });
   const group = (figure, kind, processes, load) => {
@@ -49,7 +47,7 @@ export async function measure(bench) {
     name,
     values: COUNTS.map((count) => median(byCount[count].map(({ creates, reads }) => (creates ?? reads).perSecond))),
   }));
-  const notes = [`${rounds} interleaved rounds of ${ms / 1000} s. MongoDB, Redis and the other process have no limit.`];
+  const notes = ['MongoDB, Redis and the other process have no limit.'];
   const plot = { title: `Rate by the number of processes of ${CORES} cores`, groups: COUNTS, series };
   const workers = barPlot({ ...plot, format: CREATES_PER_SECOND.format });
   return { notes, rows, plots: { workers } };

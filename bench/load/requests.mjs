@@ -1,15 +1,6 @@
-const NAMES = ['Road bike', 'Oak bookshelf', 'Leather armchair', 'Winter coat', 'Film camera', 'Garden table'];
-const TRAITS = ['vintage', 'hardly used', 'repainted', 'large', 'handmade', 'with box', 'from 1987', 'foldable'];
-const SENTENCES = [
-  'Bought three years ago and kept indoors ever since.',
-  'Small scratches on the left side, see the last photo.',
-  'Pick-up preferred, but I can also send it by parcel.',
-  'Comes from a smoke-free home without pets.',
-  'The original receipt and the manual are included.',
-  'Cleaned and checked last month by a local workshop.',
-  'I am selling it because we are moving to a smaller flat.',
-  'The price is negotiable if you collect it this week.',
-];
+import { createRequire } from 'node:module';
+
+const { names, traits, sentences } = createRequire(import.meta.url)('./texts.json');
 const TEXTS = 500;
 
 /** How many brands and conditions must exist. */
@@ -32,7 +23,7 @@ export function requestsOf({ operation, inputs, tokens = [], waitS, isAsync }) {
   let count = 0;
   return () => {
     count += 1;
-    const name = `${pick(NAMES, count)} ${pick(TRAITS, count * 7)} ${count}`;
+    const name = `${pick(names, count)} ${pick(traits, count * 7)} ${count}`;
     return post('create', `{"name":"${name}",${pick(bodies, count)}`, prefer + pick(callers, count));
   };
 }
@@ -45,7 +36,7 @@ export function exampleBody() {
 function bodyAfterName(index) {
   const images = [1, 2, 3].map((number) => `https://images.example.com/items/${index}/photo-${number}.jpg`);
   const body = {
-    description: [0, 1, 2, 3].map((step) => pick(SENTENCES, index * 5 + step * (1 + (index % 7)))).join(' '),
+    description: [0, 1, 2, 3].map((step) => pick(sentences, index * 5 + step * (1 + (index % 7)))).join(' '),
     price: 5 + ((index * 37) % 900) + 0.5,
     categoryId: String(1 + (index % 20)),
     stock: 1 + (index % 3),
