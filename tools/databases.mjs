@@ -1,12 +1,11 @@
 // Starts MongoDB and Redis for development: `node tools/databases.mjs [--data DIR] [--until-stdin-closes]`.
 // Prints one line of JSON with their addresses to stdout, and progress to stderr.
 import './checkout/install.mjs';
-import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Steps } from './steps.mjs';
 
-const { runMongodb, runRedis } = await import('./embedded/start-databases.mjs');
+const { runDatabases } = await import('./embedded/start-databases.mjs');
 const { launch } = await import('./processes/launcher.mjs');
 
 const { values: options } = parseArgs({
@@ -17,9 +16,7 @@ await launch(new Steps(process.stderr), run, { exitCodeWhenStopped: 0 });
 
 async function run(launcher) {
   if (options['until-stdin-closes']) process.stdin.on('close', () => launcher.finish(0)).resume();
-  const dataDir = options.data ? resolve(options.data) : launcher.temporaryFolder(tmpdir());
-  const mongodb = await runMongodb(launcher, { dataDir });
-  const redis = await runRedis(launcher, { dataDir });
+  const { mongodb, redis } = await runDatabases(launcher, options.data && resolve(options.data));
   console.log(
     JSON.stringify({
       mongodbUri: mongodb.uri,

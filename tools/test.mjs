@@ -2,13 +2,12 @@
 // `--no-databases` as the first argument skips the databases and the build, for unit tests.
 // `REDIS_RELEASE=pinned npm run test:faults` uses the release that the launcher fetches, even if another is on PATH.
 import './checkout/install.mjs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from './checkout/root.mjs';
 import { Steps } from './steps.mjs';
 
 const { buildIfNeeded } = await import('./checkout/build.mjs');
-const { runMongodb, runRedis } = await import('./embedded/start-databases.mjs');
+const { runDatabases } = await import('./embedded/start-databases.mjs');
 const { TERMINAL } = await import('./processes/child.mjs');
 const { launch } = await import('./processes/launcher.mjs');
 
@@ -26,15 +25,8 @@ async function run(launcher) {
 }
 
 async function startDatabases(launcher) {
-  const dataDir = launcher.temporaryFolder(tmpdir());
-  const mongodb = await runMongodb(launcher, { dataDir });
-  const redis = await runRedis(launcher, { dataDir });
-  return {
-    MONGODB_URI: mongodb.uri,
-    REDIS_URL: redis.uri,
-    MONGOD_BIN: mongodb.binary,
-    REDIS_SERVER_BIN: redis.binary,
-  };
+  const { mongodb, redis } = await runDatabases(launcher);
+  return { MONGODB_URI: mongodb.uri, REDIS_URL: redis.uri, MONGOD_BIN: mongodb.binary, REDIS_SERVER_BIN: redis.binary };
 }
 
 async function runJest(launcher, requested, databases) {

@@ -1,8 +1,10 @@
+import { fileURLToPath } from 'node:url';
 import mongoose from 'mongoose';
 import { RANK } from '../processes/stop-in-order.mjs';
 import { MEMORY_SERVER } from './from-memory-server.mjs';
 import { wheel } from './from-wheel.mjs';
 
+const CONFIG = fileURLToPath(new URL('./mongod.yaml', import.meta.url));
 const REPLICA_SET = 'rs0';
 
 /** Where to get MongoDB, and how to run it. `minimum` is the oldest release that the service is tested with. */
@@ -27,15 +29,8 @@ export const MONGODB = {
   port: 27_117,
   rank: RANK.mongodb,
   settings: ({ dataDir, logFile, port }) => [
-    ...['--replSet', REPLICA_SET, '--bind_ip', '127.0.0.1', '--port', String(port)],
-    ...['--dbpath', dataDir, '--logpath', logFile, '--quiet'],
-    // Limited because it shares a developer's machine.
-    ...['--wiredTigerCacheSizeGB', '1', '--oplogSize', '512'],
-    // Allows more dirty pages than the default (5 %, at most 20 %): each item changes many pages of the search index.
-    ...['--wiredTigerEngineConfigString', 'eviction_dirty_target=30,eviction_dirty_trigger=60'],
-    ...['--setParameter', 'diagnosticDataCollectionEnabled=false'],
-    // No socket file: it would be in the shared temporary folder, where another user's may have the same name.
-    '--nounixsocket',
+    ...['--config', CONFIG, '--port', String(port)],
+    ...['--dbpath', dataDir, '--logpath', logFile],
   ],
   // It logs every connection and setting as JSON. Only errors (E), fatal errors (F) and plain text say why it exited.
   isError: (line) => !/"s":"[IWD]/.test(line),

@@ -1,7 +1,10 @@
+import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { RANK } from '../processes/stop-in-order.mjs';
 import { APT_PACKAGE } from './from-apt.mjs';
 import { wheel } from './from-wheel.mjs';
+
+const CONFIG = fileURLToPath(new URL('./redis.conf', import.meta.url));
 
 /** Where to get Redis, and how to run it. `minimum` is the first release with every command that BullMQ uses. */
 export const REDIS = {
@@ -25,11 +28,7 @@ export const REDIS = {
   folder: 'redis',
   port: 6479,
   rank: RANK.redis,
-  settings: ({ dataDir, logFile, port }) => [
-    ...['--bind', '127.0.0.1', '--port', String(port), '--dir', dataDir, '--logfile', logFile],
-    // Keeps the queue when it is killed, and never evicts keys, because an evicted key would be a lost job.
-    ...['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', '', '--maxmemory-policy', 'noeviction'],
-  ],
+  settings: ({ dataDir, logFile, port }) => [CONFIG, '--port', String(port), '--dir', dataDir, '--logfile', logFile],
   isError: () => true,
   isReady,
 };

@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import getPort from 'get-port';
 import { LOCAL } from '../checkout/root.mjs';
@@ -27,6 +28,11 @@ export async function runMongodb(launcher, { dataDir, database = '' } = { databa
 export async function runRedis(launcher, { dataDir } = {}) {
   const server = await run(launcher, REDIS, dataDir);
   return { ...server, uri: `redis://127.0.0.1:${server.port}` };
+}
+
+/** Starts both, with their data in a folder or, without one, in a temporary folder that is removed at the end. */
+export async function runDatabases(launcher, dataDir = launcher.temporaryFolder(tmpdir())) {
+  return { mongodb: await runMongodb(launcher, { dataDir }), redis: await runRedis(launcher, { dataDir }) };
 }
 
 async function run(launcher, database, parent) {

@@ -1,20 +1,15 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { ROOT } from '../checkout/root.mjs';
+
 const PAGES = ['/docs', '/health/ready'];
 const ADMIN_PAGES = ['/metrics', '/queues'];
-const EXAMPLE = {
-  name: 'Oak writing desk',
-  description: 'Solid oak, two drawers, a few scratches on the left side. Pick-up only.',
-  price: 149.5,
-  categoryId: '1',
-  stock: 1,
-  brandId: null,
-  conditionId: 1,
-  isFeatured: false,
-  images: ['https://images.example.com/oak-writing-desk.jpg'],
-};
+const EXAMPLES = join(ROOT, 'dist', 'apps', 'api', 'src', 'docs', 'examples.js');
 
 /** Returns the text for a newcomer: the pages, and three commands to paste. */
 export async function welcome(apiPort, adminPort) {
   const api = `http://localhost:${apiPort}`;
+  const { CREATE_EXAMPLE } = createRequire(import.meta.url)(EXAMPLES);
   return [
     '',
     `Ready: ${api}`,
@@ -23,7 +18,7 @@ export async function welcome(apiPort, adminPort) {
     '',
     'Try it:',
     curl(api, 'getAll', { pageSize: 2 }),
-    curl(api, 'create', EXAMPLE),
+    curl(api, 'create', CREATE_EXAMPLE),
     curl(api, 'getById', { id: await someId(api) }),
     '',
     'Ctrl-C stops everything; embedded databases keep their data in .local/.',
