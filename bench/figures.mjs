@@ -11,7 +11,6 @@
  * @property {number} [must]
  * @property {number} [aim]
  * @property {boolean} [isWorst] whether the worst round counts instead of the median
- * @property {(value: number) => string} [noteOf] the median
  */
 
 export const CREATES_PER_SECOND = {
@@ -41,9 +40,9 @@ export function ratio(figure, more, [variant, against], must, aim) {
 }
 
 /** Returns the row of a figure, and with a ratio a note of the two medians. */
-export function rowOf({ of, noteOf, variant = 'service', against, ...figure }, results) {
+export function rowOf({ of, variant = 'service', against, ...figure }, results) {
   const values = results[variant].map(of);
-  if (against === undefined) return { ...figure, values, note: noteOf?.(median(values)) };
+  if (against === undefined) return { ...figure, values };
   const others = results[against].map(of);
   const note = [values, others].map((each) => figure.format(median(each))).join(' to ');
   return { ...figure, format: times, values: values.map((value, round) => value / others[round]), note };

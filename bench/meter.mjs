@@ -7,6 +7,8 @@ import { waitUntil } from '../tools/wait-until.mjs';
 import { cpuMsOf, peakMegabytesOf, resetPeakOf } from './processes.mjs';
 
 const GENERATOR = fileURLToPath(new URL('./load/generate.mjs', import.meta.url));
+/** A steady stream starts this long before the other load. */
+const STEADY = { connections: 16, warmUpMs: 500 };
 /** The work that a load leaves behind (flushes, removed jobs) must not affect the next one. */
 const SETTLE_MS = 200;
 const RECOUNT_MS = 2000;
@@ -96,18 +98,36 @@ export class Meter {
     this.#launcher.steps.print(`!!!!! ${problem}`);
   }
 
+  /** Sends each stream from a process of its own, so that the work for one does not delay the responses of another. */
   async #generate({ port, itemId, tokens }, load) {
     const streams = mapValues(load, (stream, name) => ({
       tokens,
       ...(/reads/i.test(name) && { operation: 'getById', inputs: [{ id: itemId }] }),
+      ...(name.startsWith('steady') && STEADY),
       ...stream,
     }));
     writeFileSync(this.#loadFile, JSON.stringify({ port, ...streams }));
-    const output = await this.#launcher.run(process.execPath, [GENERATOR, this.#loadFile], { name: 'generator' });
-    const { cpuMs, ...reports } = JSON.parse(output);
-    this.generated.cpuMs += cpuMs;
-    for (const { responses } of Object.values(reports)) this.generated.requests += sum(responses);
+    const [steady] = Object.keys(load).filter((name) => name.startsWith('steady'));
+    const [other] = Object.keys(load).filter((name) => name !== steady);
+    const generators = {};
+    if (steady) generators[steady] = this.#startGenerator(steady);
+    if (steady) await delay(STEADY.warmUpMs);
+    if (other) generators[other] = this.#startGenerator(other);
+    await Promise.all([generators[other]?.exited, steady && delay(load[steady].ms)]);
+    if (steady) process.kill(generators[steady].pid, 'SIGTERM');
+    const reports = {};
+    for (const [name, generator] of Object.entries(generators)) {
+      const { report, cpuMs } = JSON.parse(await this.#launcher.outputOf(generator));
+      reports[name] = report;
+      this.generated.cpuMs += cpuMs;
+      this.generated.requests += sum(report.responses);
+    }
     return reports;
+  }
+
+  #startGenerator(stream) {
+    const args = [GENERATOR, this.#loadFile, stream];
+    return this.#launcher.start('generator', process.execPath, args, { collect: true });
   }
 
   /** Waits for the work that a subject defers, so that it does not slow down the next subject. */

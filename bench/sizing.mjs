@@ -57,7 +57,6 @@ function sizingGroup(bench) {
     title,
     variant,
     of: (measured) => 1000 / cpuMs(measured),
-    noteOf: (perSecond) => `${(1000 / perSecond).toFixed(2)} ms of CPU each`,
   });
   const perCreate = (process) => (measured) => measured.cpuMs[process] / measured.creates.responses[200];
   const perRead = ({ cpuMs, reads }) => cpuMs.api / reads.responses[200];

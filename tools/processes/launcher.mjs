@@ -79,9 +79,13 @@ export class Launcher {
 
   /** Runs a command to completion. Returns its stdout. If it fails, throws a StepError that contains its output. */
   async run(command, args, { name = command, ...options } = {}) {
-    const child = this.start(name, command, args, { collect: true, graceMs: COMMAND_GRACE_MS, ...options });
-    const exit = await child.exited;
-    if (exit.code !== 0) throw new StepError(`${name} ${describeExit(exit)}`, { details: child.lines });
+    return this.outputOf(this.start(name, command, args, { collect: true, graceMs: COMMAND_GRACE_MS, ...options }));
+  }
+
+  /** Waits until a child with `collect` has exited. Returns its stdout, or throws like {@link run}. */
+  async outputOf({ name, exited, lines }) {
+    const exit = await exited;
+    if (exit.code !== 0) throw new StepError(`${name} ${describeExit(exit)}`, { details: lines });
     return exit.stdout;
   }
 
