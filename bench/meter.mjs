@@ -110,9 +110,9 @@ export class Meter {
     const [steady] = Object.keys(load).filter((name) => name.startsWith('steady'));
     const [other] = Object.keys(load).filter((name) => name !== steady);
     const generators = {};
-    if (steady) generators[steady] = this.#startGenerator(steady);
+    if (steady) generators[steady] = await this.#startGenerator(steady);
     if (steady) await delay(STEADY.warmUpMs);
-    if (other) generators[other] = this.#startGenerator(other);
+    if (other) generators[other] = await this.#startGenerator(other);
     await Promise.all([generators[other]?.exited, steady && delay(load[steady].ms)]);
     if (steady) process.kill(generators[steady].pid, 'SIGTERM');
     const reports = {};
@@ -125,9 +125,14 @@ export class Meter {
     return reports;
   }
 
+  /** Starts to send a stream. Resolves once its first line says so, or it has failed. */
   #startGenerator(stream) {
     const args = [GENERATOR, this.#loadFile, stream];
-    return this.#launcher.start('generator', process.execPath, args, { collect: true });
+    return new Promise((resolve) => {
+      const onLine = () => resolve(generator);
+      const generator = this.#launcher.start('generator', process.execPath, args, { collect: true, onLine });
+      void generator.exited.then(onLine);
+    });
   }
 
   /** Waits for the work that a subject defers, so that it does not slow down the next subject. */

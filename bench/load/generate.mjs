@@ -18,6 +18,8 @@ const { port, [name]: stream } = JSON.parse(readFileSync(file, 'utf8'));
 const send = prepare(port, stream);
 // Excludes the cost of starting the process.
 const started = process.cpuUsage();
+// An empty line says that it has started.
+process.stdout.write('\n');
 const report = await send(once(process, 'SIGTERM'));
 const { user, system } = process.cpuUsage(started);
 process.stdout.write(JSON.stringify({ report, cpuMs: (user + system) / 1000 }));

@@ -44,7 +44,7 @@ export function prepare(port, stream) {
     let isStopped = false;
     void until?.then(() => (isStopped = true));
     const repeat = async (connection) => {
-      while (!isStopped && sent < count && performance.now() < tally.measureUntil) {
+      while (!isStopped && sent < count && (isOpenLoop || performance.now() < tally.measureUntil)) {
         const due = tally.startedAt + (sent * 1000) / rate;
         sent += 1;
         const earlyMs = due - performance.now();
