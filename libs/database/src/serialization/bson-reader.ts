@@ -20,7 +20,7 @@ const FIELD = { configurable: true, enumerable: true, writable: true };
 export class UnexpectedBson extends Error {}
 
 /**
- * Reads a document. Returns the same values as the driver, at less than half its cost, but strings are binary: they have
+ * Reads a document. Returns the same values as the driver, at a fraction of its cost, but strings are binary: they have
  * one character for each byte of their UTF-8, and are written as they were read.
  */
 export class BsonReader {
