@@ -1,7 +1,7 @@
 import { groupsOf } from './create-groups.mjs';
-import { CREATES_PER_SECOND, duration, median, P50, P99 } from './figures.mjs';
+import { CREATES_PER_SECOND, duration, median, number, P50, P99 } from './figures.mjs';
 import { chosen, measureGroups } from './groups.mjs';
-import { barPlot } from './plots.mjs';
+import { figurePlot, linePlot } from './plots.mjs';
 import { table } from './report.mjs';
 import { startSubjects, titleOf } from './subjects.mjs';
 
@@ -44,8 +44,17 @@ export async function measure(bench) {
   const listed = Object.entries(results)
     .filter(([name]) => LISTED.test(name))
     .map(([name, byVariant]) => [`${LISTED.exec(name)[1]} connections`, byVariant]);
-  if (listed.length === 0) return { notes, rows };
-  return { notes, rows, tables: [absolutesTable(listed)], plots: { creates: ratesPlot(listed) } };
+  const findings = { notes, rows, tables: [], plots: {} };
+  if (listed.length > 0) {
+    findings.tables.push(absolutesTable(listed));
+    findings.plots.creates = figurePlot({ ...CREATES_PER_SECOND, title: 'Creates per second' }, listed, titleOf);
+    findings.plots.p99 = figurePlot({ ...P99, title: 'p99 of a create' }, listed, titleOf);
+  }
+  if (groups.burst) {
+    const { service } = groups.burst.variants;
+    findings.plots.burst = burstPlot(service.creates, results.burst.service.at(-1).creates);
+  }
+  return findings;
 }
 
 /** Returns a table of the absolute values from which the ratios were computed. */
@@ -62,11 +71,9 @@ function absolutesTable(listed) {
   return table(['', ...COLUMNS.map(([title]) => title)], lines);
 }
 
-function ratesPlot(listed) {
-  const { of, format } = CREATES_PER_SECOND;
-  const series = Object.keys(listed[0][1]).map((name) => ({
-    name: titleOf(name),
-    values: listed.map(([, results]) => median((results[name] ?? []).map(of))),
-  }));
-  return barPlot({ title: 'Creates per second', groups: listed.map(([clients]) => clients), series, format });
+/** Returns a plot of how the service keeps up with a burst. */
+function burstPlot({ connections, rate, count }, { timeline }) {
+  const origin = [0, 0];
+  const lines = { created: [origin, ...timeline], sent: [origin, [count / rate, count]] };
+  return linePlot(`${number(count)} creates over ${number(connections)} connections`, lines);
 }

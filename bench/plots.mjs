@@ -1,4 +1,5 @@
 import { init } from 'echarts';
+import { median } from './figures.mjs';
 
 const WIDTH = 760;
 const BAR_HEIGHT = 20;
@@ -19,14 +20,7 @@ const PLOT_NUMBER = /zr\d+-/g;
  * @returns {Plot}
  */
 export function barPlot({ title, groups, series, format }) {
-  const height = 100 + groups.length * series.length * BAR_HEIGHT;
-  const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height });
-  chart.setOption({
-    animation: false,
-    color: COLOURS,
-    title: { text: title, left: 0, top: 0, textStyle: { color: TEXT, fontSize: 14 } },
-    legend: { top: 26, left: 0, textStyle: { color: TEXT } },
-    grid: { top: 60, left: 8, right: 64, bottom: 8, containLabel: true },
+  return plot(title, 100 + groups.length * series.length * BAR_HEIGHT, {
     xAxis: { show: false },
     yAxis: { data: groups, inverse: true, axisTick: { show: false }, axisLabel: { color: TEXT } },
     series: series.map(({ name, values }) => ({
@@ -35,6 +29,47 @@ export function barPlot({ title, groups, series, format }) {
       data: values,
       label: { show: true, position: 'right', color: TEXT, formatter: ({ value }) => format(value) },
     })),
+  });
+}
+
+/**
+ * Plots the medians of a figure as bars, one for each variant of each group.
+ * @param {import('./figures.mjs').Figure} figure
+ * @param {[name: string, results: Record<string, import('./meter.mjs').Measured[]>][]} groups
+ * @param {(variant: string) => string} nameOf
+ * @returns {Plot}
+ */
+export function figurePlot({ title, of, format }, groups, nameOf) {
+  const series = Object.keys(groups[0][1]).map((variant) => ({
+    name: nameOf(variant),
+    values: groups.map(([, results]) => median((results[variant] ?? []).map(of))),
+  }));
+  return barPlot({ title, groups: groups.map(([name]) => name), series, format });
+}
+
+/**
+ * Plots lines over time.
+ * @param {string} title
+ * @param {Record<string, [seconds: number, value: number][]>} lines by name
+ * @returns {Plot}
+ */
+export function linePlot(title, lines) {
+  return plot(title, 320, {
+    xAxis: { type: 'value', axisLabel: { color: TEXT, formatter: '{value} s' }, splitLine: { show: false } },
+    yAxis: { type: 'value', axisLabel: { color: TEXT }, splitLine: { lineStyle: { color: TEXT, opacity: 0.3 } } },
+    series: Object.entries(lines).map(([name, data]) => ({ name, type: 'line', data, symbol: 'none' })),
+  });
+}
+
+function plot(title, height, option) {
+  const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height });
+  chart.setOption({
+    animation: false,
+    color: COLOURS,
+    title: { text: title, left: 0, top: 0, textStyle: { color: TEXT, fontSize: 14 } },
+    legend: { top: 26, left: 0, textStyle: { color: TEXT } },
+    grid: { top: 60, left: 8, right: 64, bottom: 8, containLabel: true },
+    ...option,
   });
   const rendered = chart.renderToSVGString();
   chart.dispose();

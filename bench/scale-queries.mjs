@@ -10,7 +10,7 @@ const VARIANTS = 8;
 const SEARCH_PAGE = 20;
 const DEEP_PAGE = 1000;
 const GROWTH = { must: 2, aim: 1.2 };
-const P50 = figures.milliseconds('p50', ({ reads }) => reads.ms.p50);
+export const P50 = figures.milliseconds('p50', ({ reads }) => reads.ms.p50);
 const { ratio, P99_OF_STEADY_READS } = figures;
 
 /** Returns a group for each query: how many times as long it takes in the large database as in the small one. */

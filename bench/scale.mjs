@@ -3,9 +3,10 @@ import { waitUntil } from '../tools/wait-until.mjs';
 import { loadCatalogue } from './catalogue.mjs';
 import { megabytes, number, times } from './figures.mjs';
 import { measureGroups } from './groups.mjs';
+import { figurePlot } from './plots.mjs';
 import { randomIds } from './read-queries.mjs';
 import { table } from './report.mjs';
-import { CONNECTIONS, growthGroups, largeGroups } from './scale-queries.mjs';
+import { CONNECTIONS, growthGroups, largeGroups, P50 } from './scale-queries.mjs';
 import { statusChangeRow } from './status-change.mjs';
 import { startSubject } from './subjects.mjs';
 
@@ -22,12 +23,14 @@ export async function measure(bench) {
   const statusChange = await statusChangeRow(bench, small);
   const firstPage = { operation: 'getAll', inputs: [{ pageSize: size.pageSize }], connections: CONNECTIONS };
   await meter.warmUp(subjects, { reads: { ...firstPage, ms: size.initialWarmUpMs } });
-  const { rows } = await measureGroups(bench, subjects, {
-    ...(await growthGroups(bench, subjects)),
-    ...(await largeGroups(bench, large)),
-  });
+  const growth = await growthGroups(bench, subjects);
+  const groups = { ...growth, ...(await largeGroups(bench, large)) };
+  const { rows, results } = await measureGroups(bench, subjects, groups);
+  const grown = Object.entries(results).filter(([title]) => title in growth);
+  const figure = { ...P50, title: 'p50 of a read, by the size of the catalogue' };
+  const plots = grown.length > 0 ? { size: figurePlot(figure, grown, (name) => subjects[name].title) } : {};
   const notes = [`The service with ${large.title} against the same with ${small.title}, in the same MongoDB.`];
-  return { notes, rows: [...rows, indexes.row, statusChange], tables: [indexes.table] };
+  return { notes, rows: [...rows, indexes.row, statusChange], tables: [indexes.table], plots };
 }
 
 async function start(bench, count) {

@@ -4,6 +4,7 @@ import { ROOT } from '../tools/checkout/root.mjs';
 import { CREATES_PER_SECOND, duration, median, megabytes, number, rowOf } from './figures.mjs';
 import { measureGroups } from './groups.mjs';
 import { exampleBody } from './load/requests.mjs';
+import { linePlot } from './plots.mjs';
 import { startPool } from './pool.mjs';
 import { startDemoApi } from './subjects.mjs';
 
@@ -44,7 +45,10 @@ export async function measure(bench) {
     `The workers of ${CORES} cores are limited once they have stored ${number(WARM_UP_CREATES)} items each. The other processes have no limit.`,
     `A burst is ${number(BURST_ITEMS)} creates at once, over as many connections.`,
   ];
-  return { notes, rows: [...rows, bytesPerJob, ...memoryRows(results.sizing), ...deviations] };
+  const plots = Object.fromEntries(
+    BURST_WORKERS.map((workers) => [`burst-${workers}-workers`, burstPlot(workers, results.sizing)]),
+  );
+  return { notes, rows: [...rows, bytesPerJob, ...memoryRows(results.sizing), ...deviations], plots };
 }
 
 /** Variants with as many workers as their names say, or with one of them unlimited, or without. */
@@ -116,12 +120,11 @@ function memoryRows(results) {
 /** Compares the bursts of all rounds with the formula and the simulation, each with the rate of its round. */
 function deviationRows(workers, results) {
   const measured = results[workers].map(({ creates }) => creates.ms.max / 1000);
-  const bursts = results[1].map((one) => ({ items: BURST_ITEMS, workers, workerRate: burstRate(one) }));
-  const title = `${number(BURST_ITEMS)} creates at once, ${workers} workers of ${CORES} cores`;
+  const bursts = results[1].map((one) => burstOf(workers, one));
   return Object.entries(MODELS).map(([name, secondsOf]) => {
     const predicted = bursts.map(secondsOf);
     return {
-      title: `${title}: deviation of the measured time from ${name}`,
+      title: `${titleOf(workers)}: deviation of the measured time from ${name}`,
       values: measured.map((seconds, round) => Math.abs(seconds / predicted[round] - 1)),
       format: (value) => `${(value * 100).toFixed(0)} %`,
       better: 'less',
@@ -129,4 +132,30 @@ function deviationRows(workers, results) {
       note: [measured, predicted].map((seconds) => duration(1000 * median(seconds))).join(' to '),
     };
   });
+}
+
+/** Plots the burst of the last round, and what the formula and the simulation say of it. */
+function burstPlot(workers, results) {
+  const { timeline } = results[workers].at(-1).creates;
+  const burst = burstOf(workers, results[1].at(-1));
+  const origin = [0, 0];
+  // Between two batches, nothing is stored.
+  const steps = simulateBurst(burst).timeline.flatMap(([s, total], batch, { [batch - 1]: before = origin }) => [
+    [s, before[1]],
+    [s, total],
+  ]);
+  return linePlot(`Items stored of ${titleOf(workers)}`, {
+    measured: [origin, ...timeline],
+    simulated: [origin, ...steps],
+    'by formula': [origin, [drainSecondsByFormula(burst), BURST_ITEMS]],
+  });
+}
+
+/** Returns what the formula and the simulation know of a burst: the rate of one worker, measured with another. */
+function burstOf(workers, one) {
+  return { items: BURST_ITEMS, workers, workerRate: burstRate(one) };
+}
+
+function titleOf(workers) {
+  return `${number(BURST_ITEMS)} creates at once, ${workers} workers of ${CORES} cores`;
 }
