@@ -36,8 +36,10 @@ export async function runBenchmark(launcher, name, options) {
 
   const { cpuMs, requests } = meter.generated;
   const generator = `the generator used ${((cpuMs * 1000) / requests).toFixed(0)} µs of CPU per request`;
-  const rounds = `${size.rounds} interleaved rounds of ${size.ms / 1000} s; a ratio is taken in each round.`;
-  const notes = [rounds, ...(findings.notes ?? []), `Load average before: ${loadBefore.toFixed(1)}; ${generator}.`];
+  const notes = [...(findings.notes ?? []), `Load average before: ${loadBefore.toFixed(1)}; ${generator}.`];
+  // The dashboard has no rounds.
+  if (size.ms)
+    notes.unshift(`${size.rounds} interleaved rounds of ${size.ms / 1000} s; a ratio is taken in each round.`);
   const { text, page } = reportOf({ ...findings, notes }, meter, versions);
   process.stdout.write(`${text}\n`);
   if (options.write) await writePage(name, page, findings.plots ?? {});

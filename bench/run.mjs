@@ -7,7 +7,8 @@
 //   --against DIR create and read: compares with another checkout of the service, built before, in the same rounds
 //   --data DIR    keeps MongoDB's data in this folder. The next run of read or scale reuses what this one has loaded;
 //                 loading a million items takes most of the time of scale
-//   --write       replaces the part of docs/benchmarks.md that belongs to this benchmark, and its plots
+//   --write       replaces the part of docs/benchmarks.md that belongs to this benchmark, or of docs/metrics.md for
+//                 dashboard, and its plots
 import '../tools/checkout/install.mjs';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -17,7 +18,7 @@ import { Steps, StepError } from '../tools/steps.mjs';
 const { buildIfNeeded } = await import('../tools/checkout/build.mjs');
 const { launch } = await import('../tools/processes/launcher.mjs');
 
-const BENCHMARKS = ['create', 'read', 'scale', 'telemetry', 'workers', 'sizing', 'sellers'];
+const BENCHMARKS = ['create', 'read', 'scale', 'telemetry', 'workers', 'sizing', 'sellers', 'dashboard'];
 const ONLY_OF = { against: ['create', 'read'], data: ['read', 'scale'] };
 const OPTIONS = {
   quick: { type: 'boolean' },

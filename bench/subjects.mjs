@@ -106,14 +106,17 @@ function rootOf({ options }, name) {
 /** Compiles the peers into a folder where they can import packages and, as `@app/…`, the built libs. */
 async function compilePeers(launcher) {
   const folder = launcher.temporaryFolder(LOCAL);
-  for (const file of readdirSync(PEERS)) {
-    const { code } = await transformFile(join(PEERS, file), { cwd: ROOT, sourceMaps: 'inline' });
-    writeFileSync(join(folder, `${basename(file, '.ts')}.js`), code);
-  }
+  for (const file of readdirSync(PEERS)) await compile(join(PEERS, file), folder);
   const scope = join(folder, 'node_modules', '@app');
   mkdirSync(scope, { recursive: true });
   for (const lib of LIBS) symlinkSync(join(ROOT, 'dist', 'libs', lib, 'src'), join(scope, lib));
   return folder;
+}
+
+/** Compiles a TypeScript module into a folder. */
+export async function compile(file, folder) {
+  const { code } = await transformFile(file, { cwd: ROOT, sourceMaps: 'inline' });
+  writeFileSync(join(folder, `${basename(file, '.ts')}.js`), code);
 }
 
 async function insertReferences(db) {
