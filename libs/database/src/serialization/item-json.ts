@@ -34,22 +34,28 @@ export async function itemsJson(
   view: ItemView,
   onMalformed: (error: MalformedItem) => void,
 ): Promise<Buffer> {
-  const json: string[] = [];
+  const parts: Buffer[] = [];
+  let json = '[';
+  let separator = '';
   let turnBytes = 0;
   for (const item of items) {
     if (turnBytes > BYTES_PER_TURN) {
+      // In each turn, because converting a large list at once would take long.
+      parts.push(toUtf8(json));
+      json = '';
       turnBytes = 0;
       await nextTurn();
     }
     turnBytes += item.length;
     try {
-      json.push(binaryJson(item, view));
+      json += separator + binaryJson(item, view);
+      separator = ',';
     } catch (error) {
       if (!(error instanceof MalformedItem)) throw error;
       onMalformed(error);
     }
   }
-  return toUtf8(`[${json.join()}]`);
+  return Buffer.concat([...parts, toUtf8(`${json}]`)]);
 }
 
 /**
