@@ -32,7 +32,6 @@ type Read = readonly [operation: 'getAll' | 'getById', input: object];
 
 interface Timed {
   status: number;
-  /** As the API measures it. */
   afterMs: number;
 }
 
@@ -62,7 +61,7 @@ describe('the time of a read', () => {
   beforeAll(async () => {
     const mongod = await createMongodb('--setParameter', 'enableTestCommands=1');
     await startMongodb(mongod);
-    env = { ...freshEnvironment({ LOG_LEVEL: 'info', LOG_ACCESS: 'on' }), MONGODB_URI: mongod.url };
+    env = { ...freshEnvironment({ LOG_LEVEL: 'info' }), MONGODB_URI: mongod.url };
     database = await openDatabase(env);
     await new SchemaRepository(database).createIndexes();
     api = ServiceProcess.start('api', env);
@@ -115,8 +114,9 @@ describe('the time of a read', () => {
   };
 
   const timed = async ([operation, input]: Read): Promise<Timed> => {
-    const response = await client.call(operation, input);
-    return { status: response.status, afterMs: await api.requestMs(response) };
+    const since = performance.now();
+    const { status } = await client.call(operation, input);
+    return { status, afterMs: performance.now() - since };
   };
   const expectInTime = ({ status, afterMs }: Timed): void => {
     expect([200, 503]).toContain(status);

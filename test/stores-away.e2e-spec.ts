@@ -14,7 +14,7 @@ import {
 import { endProcesses, ServiceProcess } from './support/processes.js';
 import { openQueue, type OpenQueue } from './support/queue.js';
 
-/** The service promises a response within 2 s. A busy machine adds to the measured time. */
+/** The service promises a response within 2 s. A busy machine adds to the time measured from outside. */
 const PROMPTLY_MS = 2500;
 const RECOVERY_MS = 10_000;
 const CREATE_WAIT_MS = 2000;
@@ -23,7 +23,6 @@ const CREATE_WAIT_MS = 2000;
 const STORED_AFTER: Record<number, number[]> = { 200: [1], 503: [0], 504: [0, 1] };
 
 interface Timed {
-  /** As the API measures it. */
   afterMs: number;
 }
 
@@ -41,12 +40,11 @@ describe('while a store is unavailable', () => {
   let api: ServiceProcess;
   let worker: ServiceProcess;
   let client: ApiClient;
-  let requests = 0;
 
   beforeAll(async () => {
     [mongod, redis] = await Promise.all([createMongodb(), createRedis()]);
     await Promise.all([startMongodb(mongod), startRedis(redis)]);
-    env = { ...freshEnvironment(), MONGODB_URI: mongod.url, REDIS_URL: redis.url, LOG_LEVEL: 'info', LOG_ACCESS: 'on' };
+    env = { ...freshEnvironment(), MONGODB_URI: mongod.url, REDIS_URL: redis.url, LOG_LEVEL: 'info' };
     database = await openDatabase(env);
     await new SchemaRepository(database).createIndexes();
     jobs = openQueue(env);
@@ -73,9 +71,9 @@ describe('while a store is unavailable', () => {
     input: object,
     headers: Record<string, string> = {},
   ): Promise<HttpResponse<ErrorResponse> & Timed> {
-    const id = `away-${String(++requests)}`;
-    const response = await client.call<ErrorResponse>(operation, input, { 'X-Request-Id': id, ...headers });
-    return { ...response, afterMs: await api.requestMs(response) };
+    const since = Date.now();
+    const response = await client.call<ErrorResponse>(operation, input, { 'X-Request-Id': 'away-1', ...headers });
+    return { ...response, afterMs: Date.now() - since };
   }
 
   async function expectCreated(name: string): Promise<void> {
@@ -106,8 +104,7 @@ describe('while a store is unavailable', () => {
         expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'SERVICE_UNAVAILABLE', '1']);
         expect(afterMs).toBeLessThan(PROMPTLY_MS);
       }
-      const requestId = expect.stringMatching(/^away-\d+$/) as string;
-      expect(api.log).toContainEqual(expect.objectContaining({ msg: 'MongoDB is away', requestId }));
+      expect(api.log).toContainEqual(expect.objectContaining({ msg: 'MongoDB is away', requestId: 'away-1' }));
       bringBack();
       await eventually(() => client.getAll(), RECOVERY_MS);
     });

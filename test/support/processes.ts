@@ -101,20 +101,6 @@ export class ServiceProcess {
     }, withinMs);
   }
 
-  /**
-   * Returns the milliseconds from the arrival of a request to its response, as the API measures them: without the delays
-   * of a busy client. Needs `LOG_ACCESS=on`.
-   */
-  async requestMs({ headers }: Pick<Response, 'headers'>): Promise<number> {
-    const id = headers.get('x-request-id');
-    const { ms } = await eventually(() => {
-      const line = this.log.findLast(({ msg, requestId }) => msg === 'request' && requestId === id);
-      if (line === undefined) throw new Error(`the request ${String(id)} is not in the log`);
-      return line;
-    });
-    return Number(ms);
-  }
-
   /** Returns a client of the process once it listens. */
   async client(): Promise<ApiClient> {
     const { port } = await this.waitForLog('listening');
