@@ -59,10 +59,26 @@ export function groupsOf({ databases, meter, size, options: { against } }) {
     'creates-256': compare(256, COMPARISONS[256]),
     'always-64': compare(64, COMPARISONS.always, always),
     'always-256': compare(256, COMPARISONS.always, always),
+    unknown: unknownReferences(size),
     validator: validator(size),
     burst: burst(size),
+    'burst-10000': largeBurst(size),
     deadlines: deadlines(size, meter),
     ...(against && { 'against-64': compare(64, COMPARISONS.trees), 'against-256': compare(256, COMPARISONS.trees) }),
+  };
+}
+
+/**
+ * The contract accepts brands and conditions that do not exist. They must not cost a lookup each. What they cost is less
+ * than the difference between two rounds.
+ */
+function unknownReferences({ warmUpMs, ms, rounds }) {
+  const load = { subject: 'service', creates: { connections: 256, warmUpMs, ms } };
+  const more = ', 256 connections, no brand and no condition known, against all known';
+  return {
+    variants: { unknown: { ...load, creates: { ...load.creates, isUnknown: true } }, known: load },
+    rounds: 2 * rounds,
+    figures: [ratio(CREATES_PER_SECOND, more, ['unknown', 'known'], 0.95, 1)],
   };
 }
 
@@ -86,13 +102,6 @@ function validator({ warmUpMs, ms, rounds }) {
 function burst({ bursts, idleMs }) {
   const load = { creates: { connections: 200, rate: 3000, count: 3000 }, steadyReads: { rate: 100 } };
   const idle = { steadyReads: { ...load.steadyReads, ms: idleMs } };
-  const memory = (title, process) => ({
-    ...milliseconds(`most memory of the ${title}`, ({ peakMegabytes }) => peakMegabytes[process]),
-    format: figures.megabytes,
-    must: 300,
-    aim: 180,
-    isWorst: true,
-  });
   return {
     variants: {
       idle: { subject: 'service', ...idle },
@@ -109,8 +118,25 @@ function burst({ bursts, idleMs }) {
       ratio(LAST_RESPONSE, ' against (a)', ['service', 'direct'], 0.5, 0.25),
       ratio(P99_OF_STEADY_READS, ' against idle', ['service', 'idle'], 10, 3),
       ratio(P99_OF_STEADY_READS, ' against idle, of (a)', ['direct', 'direct idle']),
-      memory('API', 'api'),
-      memory('worker', 'worker'),
+      ...memory({ must: 300, aim: 180 }),
+    ]),
+  };
+}
+
+/**
+ * More creates in two seconds than the service can store in that time. Those that are not stored must be refused, and
+ * those that wait must not pile up in memory.
+ */
+function largeBurst({ largeBursts }) {
+  const creates = { connections: 1000, rate: 5000, count: 10_000 };
+  return {
+    variants: { service: { creates } },
+    rounds: largeBursts,
+    figures: prefixed('10,000 creates in 2 s over 1,000 connections', [
+      responses(creates, [200]),
+      { ...responses(creates, [200, 503]), must: 100, aim: 100 },
+      { ...LAST_RESPONSE, isWorst: true },
+      ...memory({ must: 300, aim: 200 }),
     ]),
   };
 }
@@ -119,7 +145,7 @@ function burst({ bursts, idleMs }) {
  * A thousand concurrent creates alongside steady reads. Each create states how long it waits, and the service has to
  * respond by then, however busy it is. While the worker is stopped, no create gets its item in time.
  */
-function deadlines({ deadlines: rounds }, meter) {
+function deadlines({ largeBursts }, meter) {
   const creates = { connections: 1000, count: 1000, waitS: WAIT_S };
   const load = { subject: 'service', steadyReads: { rate: 200 } };
   const title = `1,000 creates at once alongside 200 reads/s, each with ${WAIT_S} s`;
@@ -135,7 +161,7 @@ function deadlines({ deadlines: rounds }, meter) {
       working: { ...load, creates },
       stopped: { ...load, creates: { ...creates, expected: '504' } },
     },
-    rounds,
+    rounds: largeBursts,
     before: (variant, { pids }) => variant === 'stopped' && process.kill(pids.worker, 'SIGSTOP'),
     after: async (variant, subject) => {
       if (variant !== 'stopped') return;
@@ -151,6 +177,15 @@ function deadlines({ deadlines: rounds }, meter) {
 
 function prefixed(prefix, list) {
   return list.map((figure) => ({ ...figure, title: `${prefix}: ${figure.title}` }));
+}
+
+function memory(targets) {
+  return Object.entries({ api: 'API', worker: 'worker' }).map(([process, title]) => ({
+    ...milliseconds(`most memory of the ${title}`, ({ peakMegabytes }) => peakMegabytes[process]),
+    format: figures.megabytes,
+    isWorst: true,
+    ...targets,
+  }));
 }
 
 /** Returns the figure for the share of the creates with one of these statuses. */

@@ -50,10 +50,9 @@ export async function measure(bench) {
     findings.plots.creates = figurePlot({ ...CREATES_PER_SECOND, title: 'Creates per second' }, listed, titleOf);
     findings.plots.p99 = figurePlot({ ...P99, title: 'p99 of a create' }, listed, titleOf);
   }
-  if (groups.burst) {
-    const { service } = groups.burst.variants;
-    findings.plots.burst = burstPlot(service.creates, results.burst.service.at(-1).creates);
-  }
+  const { 'burst-10000': burst } = groups;
+  if (burst)
+    findings.plots.burst = burstPlot(burst.variants.service.creates, results['burst-10000'].service.at(-1).creates);
   return findings;
 }
 

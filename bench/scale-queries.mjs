@@ -45,7 +45,7 @@ export async function largeGroups({ size: { pageSize, words, ...size } }, { port
     first: { inputs: pages },
     common: { inputs: varied({ search: words.common }, pageSize) },
     deep: { inputs: varied({ page: DEEP_PAGE }, pageSize) },
-    after: { inputs: await walkTo(port, DEEP_PAGE, pages) },
+    after: await walkTo(port, DEEP_PAGE, pages),
   };
   const variants = {};
   for (const [name, query] of Object.entries(queries))
@@ -75,13 +75,16 @@ export async function largeGroups({ size: { pageSize, words, ...size } }, { port
 }
 
 /**
- * Returns the load of a query. Checks two of its responses first: lists have to be full pages or, with `isEmpty`, empty.
+ * Returns the load of a query. Checks two of its responses first: lists have to be full pages or, with `isEmpty`, empty,
+ * and to begin with the `firstIds`.
  */
-async function checkedReads(port, { warmUpMs, ms }, { operation = 'getAll', inputs, isEmpty }) {
-  for (const input of [inputs[0], inputs.at(-1)]) {
+async function checkedReads(port, { warmUpMs, ms }, { operation = 'getAll', inputs, isEmpty, firstIds }) {
+  for (const index of [0, inputs.length - 1]) {
+    const input = inputs[index];
     const found = await call(port, operation, input);
     if (operation === 'getById') strictEqual(found.id, input.id);
     else strictEqual(found.length, isEmpty ? 0 : input.pageSize, `${found.length} items for ${JSON.stringify(input)}`);
+    if (firstIds) strictEqual(found[0].id, firstIds[index], `another item follows ${input.after}`);
   }
   return { reads: { operation, inputs, connections: CONNECTIONS, warmUpMs, ms } };
 }
@@ -99,12 +102,15 @@ async function availableByCategory(db) {
   return numbers.map((number) => ({ categoryId: String(number), status: 'available', pageSize: SEARCH_PAGE }));
 }
 
-/** Returns the requests for this page of a walk, from the page before it. */
+/** Returns the requests for this page of a walk, from the page before it, and the first ids of their responses. */
 async function walkTo(port, page, requests) {
   const inputs = [];
+  const firstIds = [];
   for (const request of requests) {
     const before = await send(port, 'getAll', { ...request, page: page - 1 });
+    const [first] = await call(port, 'getAll', { ...request, page });
     inputs.push({ ...request, after: before.headers.get('Next-After') });
+    firstIds.push(first.id);
   }
-  return inputs;
+  return { inputs, firstIds };
 }

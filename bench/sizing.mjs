@@ -124,7 +124,7 @@ function deviationRows(workers, results) {
   return Object.entries(MODELS).map(([name, secondsOf]) => {
     const predicted = bursts.map(secondsOf);
     return {
-      title: `${titleOf(workers)}: deviation of the measured time from ${name}`,
+      title: `${burstTitle(workers)}: deviation of the measured time from ${name}`,
       values: measured.map((seconds, round) => Math.abs(seconds / predicted[round] - 1)),
       format: (value) => `${(value * 100).toFixed(0)} %`,
       better: 'less',
@@ -134,7 +134,7 @@ function deviationRows(workers, results) {
   });
 }
 
-/** Plots the burst of the last round, and what the formula and the simulation say of it. */
+/** Plots the burst of the last round, as measured, as simulated and by the formula. */
 function burstPlot(workers, results) {
   const { timeline } = results[workers].at(-1).creates;
   const burst = burstOf(workers, results[1].at(-1));
@@ -144,18 +144,18 @@ function burstPlot(workers, results) {
     [s, before[1]],
     [s, total],
   ]);
-  return linePlot(`Items stored of ${titleOf(workers)}`, {
+  return linePlot(`Items stored of ${burstTitle(workers)}`, {
     measured: [origin, ...timeline],
     simulated: [origin, ...steps],
     'by formula': [origin, [drainSecondsByFormula(burst), BURST_ITEMS]],
   });
 }
 
-/** Returns what the formula and the simulation know of a burst: the rate of one worker, measured with another. */
+/** Returns the input of the formula and the simulation. They know only the rate of one worker, from another burst. */
 function burstOf(workers, one) {
   return { items: BURST_ITEMS, workers, workerRate: burstRate(one) };
 }
 
-function titleOf(workers) {
+function burstTitle(workers) {
   return `${number(BURST_ITEMS)} creates at once, ${workers} workers of ${CORES} cores`;
 }

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 
 const HEAD_END = '\r\n\r\n';
 const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i;
+const RETRY_AFTER = /\r\nretry-after: *\d+/i;
 const EMPTY = Buffer.alloc(0);
 const RESPONSE_TIMEOUT_MS = 30_000;
 
@@ -26,7 +27,10 @@ export class Connection {
     await once(this.#socket, 'connect').catch(() => undefined);
   }
 
-  /** Sends a request. Resolves to the status. Rejects if the connection ends or nothing is received for half a minute. */
+  /**
+   * Sends a request. Resolves to the status, and whether it is a 503 with `Retry-After`. Rejects if the connection ends
+   * first, or if nothing is received for half a minute.
+   */
   send(request) {
     this.#socket ??= this.#connect();
     return new Promise((resolve, reject) => {
@@ -62,7 +66,8 @@ export class Connection {
     if (!(this.#received.length >= headEnd + HEAD_END.length + length)) return;
     this.#received = EMPTY;
     // "HTTP/1.1 200 …"
-    this.#waiting.resolve(Number(head.slice(9, 12)));
+    const status = Number(head.slice(9, 12));
+    this.#waiting.resolve({ status, mayRetry: status === 503 && RETRY_AFTER.test(head) });
     this.#waiting = undefined;
   }
 }

@@ -2,8 +2,10 @@ import { createRequire } from 'node:module';
 
 const { names, traits, sentences } = createRequire(import.meta.url)('./texts.json');
 const TEXTS = 500;
+/** No brand or condition has this number or a higher one. */
+const UNKNOWN = 1_000_000;
 
-/** How many brands and conditions must exist. */
+/** How many brands and conditions must exist, so that every item refers to existing ones. */
 export const REFERENCES = { brands: 50, conditions: 5 };
 
 /**
@@ -11,13 +13,13 @@ export const REFERENCES = { brands: 50, conditions: 5 };
  * An item has some 60 search terms, about as many as a generated listing.
  * @param {import('./stream.mjs').Stream} stream
  */
-export function requestsOf({ operation, inputs, tokens = [], waitS, isAsync }) {
+export function requestsOf({ operation, inputs, tokens = [], waitS, isAsync, isUnknown }) {
   const callers = tokens.length === 0 ? [''] : tokens.map((token) => `Authorization: Bearer ${token}\r\n`);
   if (operation !== undefined) {
     const requests = inputs.map((input) => post(operation, JSON.stringify(input), callers[0]));
     return () => requests[Math.floor(Math.random() * requests.length)];
   }
-  const bodies = Array.from({ length: TEXTS }, (_, index) => bodyAfterName(index));
+  const bodies = Array.from({ length: TEXTS }, (_, index) => bodyAfterName(index, isUnknown));
   const preference = isAsync ? 'respond-async' : waitS && `wait=${waitS}`;
   const prefer = preference === undefined ? '' : `Prefer: ${preference}\r\n`;
   let count = 0;
@@ -33,15 +35,15 @@ export function exampleBody() {
   return JSON.parse(`{"name":"Road bike, the first one",${bodyAfterName(0)}`);
 }
 
-function bodyAfterName(index) {
+function bodyAfterName(index, isUnknown) {
   const images = [1, 2, 3].map((number) => `https://images.example.com/items/${index}/photo-${number}.jpg`);
   const body = {
     description: [0, 1, 2, 3].map((step) => pick(sentences, index * 5 + step * (1 + (index % 7)))).join(' '),
     price: 5 + ((index * 37) % 900) + 0.5,
     categoryId: String(1 + (index % 20)),
     stock: 1 + (index % 3),
-    brandId: 1 + (index % REFERENCES.brands),
-    conditionId: 1 + (index % REFERENCES.conditions),
+    brandId: isUnknown ? UNKNOWN + index : 1 + (index % REFERENCES.brands),
+    conditionId: isUnknown ? UNKNOWN + index : 1 + (index % REFERENCES.conditions),
     isFeatured: false,
     images,
     photos: images.map((url, position) => ({ url, position, width: 1600, height: 1200 })),

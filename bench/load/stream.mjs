@@ -17,6 +17,7 @@ import { Tally } from './tally.mjs';
  * @property {object[]} [inputs] of reads, drawn at random; by default, getById reads one item
  * @property {number} [waitS] the wait that each create requests
  * @property {boolean} [isAsync] whether creates request no wait
+ * @property {boolean} [isUnknown] whether their brand and condition do not exist
  * @property {string} [expected] a status other than 200 that needs no remark
  */
 
