@@ -8,6 +8,8 @@ describe('a process with an invalid environment', () => {
 
   it.each([
     ['api', 'MONGODB_URI', ''],
+    ['worker', 'REDIS_URL', ''],
+    ['worker', 'MONGODB_URI', 'http://user:secret@host'],
     ['api', 'MONGODB_URI', 'mongodb://user:secret@host:port'],
     ['api', 'REDIS_URL', 'redis://user:secret@host:port'],
     ['worker', 'REDIS_URL', 'redis+sentinel://:secret@host'],
