@@ -29,8 +29,8 @@ export interface JobHandlers {
 /** Maximum bytes of job data in one batch, as JSON. */
 const MAX_BATCH_BYTES = 8 * 1024 * 1024;
 /**
- * Maximum number of jobs in a batch if they have priorities. Then sellers share the queue, and a job of one that has few
- * waits until the batch in progress is finished.
+ * Maximum number of jobs in a batch if they have priorities. Sellers share the queue then, and the job of a seller who
+ * has few of them waits until the batch in progress is finished.
  */
 const MAX_PRIORITIZED = 32;
 /** Limits how far a fetch can exceed {@link MAX_BATCH_BYTES}: the size of a job is known only after it is taken. */
@@ -216,10 +216,8 @@ export class JobWorker {
       // A job without `finishedOn` will be retried.
       if (outcome.kind === 'failed' && job.finishedOn !== undefined) this.handlers.onFailed(job, outcome.error);
       if (outcome.kind !== 'done') return [];
-      return await this.toJob(
-        await job.moveToCompleted(undefined, token, fetchNext && this.idleReason === undefined),
-        token,
-      );
+      const taken = await job.moveToCompleted(undefined, token, fetchNext && this.idleReason === undefined);
+      return await this.toJob(taken, token);
     } catch (error) {
       this.onError(error);
       return [];
@@ -250,6 +248,7 @@ export class JobWorker {
     await this.end(job, { kind: 'failed', error: new UnrecoverableError('The job is not JSON') });
   }
 
+  /** Returns how many jobs a batch that begins with these may have. */
   private limitOf([first]: readonly Job[]): number {
     const { concurrency } = this.source;
     return first !== undefined && first.priority > 0 ? Math.min(concurrency, MAX_PRIORITIZED) : concurrency;

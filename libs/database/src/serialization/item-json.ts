@@ -40,7 +40,7 @@ export async function itemsJson(
   let turnBytes = 0;
   for (const item of items) {
     if (turnBytes > BYTES_PER_TURN) {
-      // In each turn, because converting a large list at once would take long.
+      // Converts the JSON in parts: for a large list, converting all of it would block other work.
       parts.push(toUtf8(json));
       json = '';
       turnBytes = 0;
