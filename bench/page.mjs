@@ -16,6 +16,7 @@ const PLOTS = join(DOCS, 'benchmarks');
 export async function writePage(name, results, plots) {
   const [begin, end] = [`<!-- ${name}: written by the benchmark -->`, `<!-- end of ${name} -->`];
   const page = PAGES.find((file) => readFileSync(file, 'utf8').includes(begin));
+  if (page === undefined) throw new Error(`no page in docs/ has a part for ${name}: ${begin}`);
   const [before, rest] = readFileSync(page, 'utf8').split(begin);
   const [, after] = rest.split(end);
   mkdirSync(PLOTS, { recursive: true });
