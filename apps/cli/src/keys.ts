@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { ApiKeyRepository, type ApiKey } from '@app/database';
+import { ApiKeyRepository, TooManyKeys, type ApiKey } from '@app/database';
 import { loadCliConfig, SCOPE } from '@app/runtime';
 import { CommandError, printResult, report, runCommand, type Result } from './command.js';
 import { DATABASE_STARTS_WITHIN_MS, withDatabase } from './with-database.js';
@@ -19,8 +19,6 @@ type Options = ReturnType<typeof readOptions>['values'];
 const OWNER = /^[\w.@-]{1,100}$/;
 const DAYS = /^[1-9]\d{0,3}$/;
 const DAY_MS = 86_400_000;
-/** An old key, and a new one that replaces it. */
-const MAX_LIVE_KEYS = 2;
 const NOT_FOUND = 1;
 
 type Command = (keys: ApiKeyRepository) => Promise<Result>;
@@ -58,12 +56,11 @@ function createCommand({ owner = '', days = DEFAULT_DAYS, scope = [loadCliConfig
 }
 
 async function create(keys: ApiKeyRepository, wanted: Parameters<ApiKeyRepository['create']>[0]): Promise<Result> {
-  const live = await keys.findLive(wanted.owner);
-  if (live.length >= MAX_LIVE_KEYS) {
-    const ids = live.map(({ id }) => id).join(' and ');
+  const { key, record } = await keys.create(wanted).catch((error: unknown) => {
+    if (!(error instanceof TooManyKeys)) throw error;
+    const ids = error.others.map(({ id }) => id).join(' and ');
     throw new CommandError(`${wanted.owner} already has the keys ${ids}: revoke one of them first`);
-  }
-  const { key, record } = await keys.create(wanted);
+  });
   report('Keep this key: it cannot be shown again.');
   return { lines: [key], json: { key, ...record } };
 }

@@ -14,6 +14,15 @@ export interface ApiKey extends Omit<ApiKeyRecord, '_id'> {
 /** What is needed for a new key. */
 export type NewApiKey = Pick<ApiKey, 'owner' | 'scopes' | 'expiresAt'>;
 
+/** An owner has as many live keys as are allowed. */
+export class TooManyKeys extends Error {
+  constructor(readonly others: readonly ApiKey[]) {
+    super('the owner has too many keys');
+  }
+}
+
+/** An old key, and a new one that replaces it. */
+const MAX_LIVE_KEYS = 2;
 const ID_LENGTH = 12;
 const ID = new RegExp(`^[0-9a-f]{${String(ID_LENGTH)}}$`);
 
@@ -33,24 +42,26 @@ export class ApiKeyRepository {
     return this.byDigest.load(digestOf(key), deadline);
   }
 
-  /** Creates a key and returns it with its record. The key cannot be read again. */
+  /**
+   * Creates a key and returns it with its record. The key cannot be read again.
+   *
+   * @throws {@link TooManyKeys} if the owner has two keys already, or may have because of concurrent calls
+   */
   async create(wanted: NewApiKey): Promise<{ key: string; record: ApiKey }> {
     const key = newApiKey();
     const record = { _id: digestOf(key), ...wanted, createdAt: new Date(), revokedAt: null };
     await this.collection.insertOne(record, DURABLE_WRITE);
-    return { key, record: toApiKey(record) };
+    // Counted after the insert, so that of two calls at least one finds the other's key.
+    const others = (await this.findLive(wanted.owner)).filter(({ _id }) => _id !== record._id);
+    if (others.length < MAX_LIVE_KEYS) return { key, record: toApiKey(record) };
+    await this.collection.deleteOne({ _id: record._id }, DURABLE_WRITE);
+    throw new TooManyKeys(others.map(toApiKey));
   }
 
   /** Returns all keys, the oldest first. */
   async findAll(): Promise<ApiKey[]> {
     const found = await this.database.models.apiKeys.find().sort({ createdAt: 1, _id: 1 }).lean();
     return found.map(toApiKey);
-  }
-
-  /** Returns the keys of an owner that have neither expired nor been revoked. */
-  async findLive(owner: string): Promise<ApiKey[]> {
-    const query = { owner, revokedAt: null, expiresAt: { $gt: new Date() } };
-    return (await this.database.models.apiKeys.find(query).lean()).map(toApiKey);
   }
 
   /** Revokes the key with this id. Returns it, or undefined if there is none. A second call changes nothing. */
@@ -61,6 +72,11 @@ export class ApiKeyRepository {
     await this.collection.updateOne({ ...query, revokedAt: null }, { $set: { revokedAt: new Date() } }, DURABLE_WRITE);
     const found = await this.collection.findOne(query);
     return found === null ? undefined : toApiKey(found);
+  }
+
+  /** Returns the keys of an owner that have neither expired nor been revoked. */
+  private findLive(owner: string): Promise<ApiKeyRecord[]> {
+    return this.collection.find({ owner, revokedAt: null, expiresAt: { $gt: new Date() } }).toArray();
   }
 
   private get collection(): Collection<ApiKeyRecord> {
