@@ -1,6 +1,5 @@
 import type { ErrorBody } from '@app/contracts';
 import { Redis } from 'ioredis';
-import { describeManyAddresses } from './abuse/many-addresses.js';
 import type { ApiClient, HttpResponse } from './support/api-client.js';
 import {
   createRedis,
@@ -105,6 +104,3 @@ describe('the Redis of rate limits', () => {
     }
   });
 });
-
-/** `npm run test:abuse` uses more addresses than an instance counts in Redis. */
-describeManyAddresses(600);

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { SchemaRepository, type Database } from '@app/database';
-import { isClosedWithin } from './abuse/connections.js';
-import type { ApiClient } from './support/api-client.js';
-import { freshEnvironment, openDatabase } from './support/environment.js';
-import { eventually } from './support/eventually.js';
-import { record, store, uniqueWord, validInput } from './support/items.js';
-import { endProcesses, ServiceProcess } from './support/processes.js';
-import { openQueue, type OpenQueue } from './support/queue.js';
-import { RawConnection } from './support/raw-connection.js';
+import { isClosedWithin } from './connections.js';
+import type { ApiClient } from '../support/api-client.js';
+import { freshEnvironment, openDatabase } from '../support/environment.js';
+import { eventually } from '../support/eventually.js';
+import { record, store, uniqueWord, validInput } from '../support/items.js';
+import { endProcesses, ServiceProcess } from '../support/processes.js';
+import { openQueue, type OpenQueue } from '../support/queue.js';
+import { RawConnection } from '../support/raw-connection.js';
 
 /** How far attackers may raise the memory of the process: its limit for clients, and uncollected garbage. */
 const MAX_MORE_MEGABYTES = 250;
