@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { LOCAL } from '../tools/checkout/root.mjs';
+import { signal } from '../tools/processes/stop-in-order.mjs';
 import { waitUntil } from '../tools/wait-until.mjs';
 import { cpuMsOf, peakMegabytesOf, resetPeakOf } from './processes.mjs';
 
@@ -114,7 +115,7 @@ export class Meter {
     if (steady) await delay(STEADY.warmUpMs);
     if (other) generators[other] = await this.#startGenerator(other);
     await Promise.all([generators[other]?.exited, steady && delay(load[steady].ms)]);
-    if (steady) process.kill(generators[steady].pid, 'SIGTERM');
+    if (steady) signal(generators[steady].pid, 'SIGTERM');
     const reports = {};
     for (const [name, generator] of Object.entries(generators)) {
       const { report, cpuMs } = JSON.parse(await this.#launcher.outputOf(generator));
