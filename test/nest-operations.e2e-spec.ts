@@ -4,9 +4,11 @@ import {
   HttpException,
   Injectable,
   UseFilters,
+  UseGuards,
   UseInterceptors,
   type ArgumentsHost,
   type CallHandler,
+  type CanActivate,
   type ExceptionFilter,
   type ExecutionContext,
   type NestInterceptor,
@@ -20,6 +22,14 @@ import { ItemsController } from '../apps/api/src/items/items.controller.js';
 import { freshEnvironment } from './support/environment.js';
 import { validInput } from './support/items.js';
 import { startService, type Service } from './support/service.js';
+
+/** As in the documentation (https://docs.nestjs.com/guards#authorization-guard). */
+@Injectable()
+class OpeningHoursGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    return context.switchToHttp().getRequest<Request>().headers['x-closed'] === undefined;
+  }
+}
 
 /** As in the documentation (https://docs.nestjs.com/interceptors#response-mapping). */
 @Injectable()
@@ -39,6 +49,7 @@ class HttpExceptionFilter implements ExceptionFilter<HttpException> {
   }
 }
 
+UseGuards(OpeningHoursGuard)(ItemsController);
 UseInterceptors(TransformInterceptor)(ItemsController);
 UseFilters(HttpExceptionFilter)(ItemsController);
 
@@ -48,6 +59,20 @@ describe.each(['on', 'off'])('the three operations (fast lane %s)', (lane) => {
     service = await startService({ env: { FAST_LANE: lane } });
   });
   afterAll(() => service.stop());
+
+  it('are refused if a guard returns false', async () => {
+    const before = await service.database.models.items.countDocuments();
+    const headers = { 'X-Closed': '1' };
+    for (const [operation, input] of [
+      ['create', validInput()],
+      ['getById', { id: '0'.repeat(24) }],
+      ['getAll', {}],
+    ] as const) {
+      const { status, body } = await service.api.call(operation, input, headers);
+      expect([operation, status, body]).toEqual([operation, 403, { caught: 403, message: 'Forbidden resource' }]);
+    }
+    expect(await service.database.models.items.countDocuments()).toBe(before);
+  });
 
   it('pass what they return through interceptors', async () => {
     const headers = { 'X-Transform': '1' };

@@ -48,7 +48,8 @@ export const HEADERS = {
     example: 'u1ZCYQ4vWzEsImxpc3QiLGZhbHNlLDAsMTc2NDAwMDAwMDAwMCwxMDAzXQ',
   },
   IdempotencyReplayed: {
-    description: '`true` if an earlier request with this Idempotency-Key created the item, otherwise absent.',
+    description:
+      '`true` if the item was already stored under this Idempotency-Key, otherwise absent: also for a request that joins one in progress.',
     schema: { type: 'string', const: 'true' },
   },
   PreferenceApplied: {
