@@ -133,11 +133,15 @@ export class CreateQueue {
   }
 
   /**
-   * Replaces job data that cannot be read, and from which no item could ever be stored. Does nothing if another request
-   * has replaced it in the meantime.
+   * Replaces the data of a job that cannot be read, and from which no item could ever be stored, and retries the job.
+   * Does not overwrite what another request has put there in the meantime.
    */
-  async replaceData({ data }: ExistingJob, job: NewJob): Promise<void> {
-    await this.redis.eval(REPLACE_DATA, 1, this.queue.toKey(job.id), data, JSON.stringify(dataOf(job)));
+  async replace({ data }: ExistingJob, job: NewJob): Promise<EnqueueResult> {
+    const replacing = this.redis.eval(REPLACE_DATA, 1, this.queue.toKey(job.id), data, JSON.stringify(dataOf(job)));
+    const replaced = await this.toEnqueueResult(replacing);
+    if (replaced !== 'queued') return replaced;
+    // Even if Redis refuses to retry it, the job now holds this request.
+    return (await this.retry(job.id)) === 'queued' ? 'queued' : 'unknown';
   }
 
   /** Returns the state of each job, in the order of the ids. @throws if Redis does not reply */

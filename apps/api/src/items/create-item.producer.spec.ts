@@ -1,6 +1,6 @@
 import type { NewItem } from '@app/contracts';
 import type { ItemRepository } from '@app/database';
-import type { Admission, CreateQueue, ReplySubscriber } from '@app/queue';
+import type { Admission, CreateQueue, EnqueueResult, ExistingJob, ReplySubscriber } from '@app/queue';
 import { withDeadline } from '@app/runtime';
 import { Registry } from 'prom-client';
 import { CreateMetrics } from '../metrics/create-metrics.js';
@@ -10,6 +10,7 @@ const NEVER = new Promise<never>(() => undefined);
 const REFUSED = { kind: 'refused', retryAfterS: 1, reason: 'time' };
 const ADMITTED: Admission = { kind: 'admitted', priority: undefined };
 const SIZE = { bytes: 100, heapBytes: 100 };
+const UNREADABLE: ExistingJob = { requestHash: undefined, hasFailed: true, data: 'not JSON' };
 /** The most creates that are queued concurrently. */
 const MAX_QUEUEING = 16;
 
@@ -24,8 +25,9 @@ function deferred<T>(value: T): { promise: Promise<T>; settle: () => void } {
 }
 
 describe('CreateItemProducer', () => {
-  const find = jest.fn<Promise<undefined>, [string]>();
+  const find = jest.fn<Promise<ExistingJob | undefined>, [string]>();
   const add = jest.fn<Promise<string>, [{ id: string }]>();
+  const replace = jest.fn<Promise<EnqueueResult>, [ExistingJob]>();
   const admit = jest.fn<Promise<Admission>, []>();
   const findStored = jest.fn<Promise<undefined[]>, [string[], deadline: number]>();
   const findStoredById = async (id: string, deadline: number): Promise<undefined> =>
@@ -43,7 +45,15 @@ describe('CreateItemProducer', () => {
     findStored.mockResolvedValue([]);
     findStates.mockImplementation((ids) => Promise.resolve(ids.map(() => 'open')));
     const backlog = { state: () => Promise.resolve() };
-    const queue = { find, add, admit, release: () => undefined, findStates, backlog } as unknown as CreateQueue;
+    const queue = {
+      find,
+      add,
+      replace,
+      admit,
+      release: () => undefined,
+      findStates,
+      backlog,
+    } as unknown as CreateQueue;
     const replies = { channel: 'replies', listen: () => undefined } as unknown as ReplySubscriber;
     const items = { findStored, findStoredById } as unknown as ItemRepository;
     producer = new CreateItemProducer(queue, replies, items, new CreateMetrics(new Registry()));
@@ -121,6 +131,34 @@ describe('CreateItemProducer', () => {
     respond();
     await after(10);
     expect(add).not.toHaveBeenCalled();
+  });
+
+  describe('if the job under its key is unreadable', () => {
+    beforeEach(() => {
+      find.mockResolvedValue(UNREADABLE);
+    });
+
+    it('refuses a create only if Redis has not replaced that job', async () => {
+      replace.mockResolvedValue('refused');
+      expect(await create({ isKeyed: true })).toEqual({ ...REFUSED, reason: 'redis' });
+      replace.mockResolvedValue('unknown');
+      const sent = create({ isKeyed: true, deadline: performance.now() + 1000 });
+      await after(1000);
+      expect(await sent).toEqual({ kind: 'unknown' });
+      expect(replace).toHaveBeenCalledTimes(2);
+      expect(add).not.toHaveBeenCalled();
+    });
+
+    it('does not replace that job after the deadline', async () => {
+      const { promise, settle: respond } = deferred(undefined);
+      findStored.mockReturnValue(promise.then(() => []));
+      const late = create({ isKeyed: true, queueBy: performance.now() + 50 });
+      await after(60);
+      respond();
+      await after(10);
+      expect(await late).toEqual(REFUSED);
+      expect(replace).not.toHaveBeenCalled();
+    });
   });
 
   it('still queues a create if only one of the clients that share it disconnects', async () => {

@@ -1,6 +1,6 @@
 import type { ItemWithoutUrl } from '@app/contracts';
 import type { ItemRepository } from '@app/database';
-import type { CreateQueue, ExistingJob, NewJob, ReplySubscriber } from '@app/queue';
+import type { CreateQueue, EnqueueResult, ExistingJob, NewJob, ReplySubscriber } from '@app/queue';
 import type { ItemSize } from '@app/items';
 import { EXPIRED, Limiter, settledBy, settledWithin } from '@app/runtime';
 import type { CreateMetrics, RefusalReason } from '../metrics/create-metrics.js';
@@ -111,7 +111,6 @@ export class CreateItemProducer {
     let priority: number | undefined;
     const job = { sellerId: pending.job.sellerId, bytes: options.size.bytes };
     try {
-      if (earlier.kind === 'unreadable') await this.queue.replaceData(earlier.existing, pending.job);
       const waitMs = options.respondAsync ? undefined : Math.max(0, options.deadline - performance.now());
       if (existing === undefined) {
         const admission = await this.queue.admit({ ...job, waitMs });
@@ -128,9 +127,7 @@ export class CreateItemProducer {
       return refused('time');
     }
     pending.markSent();
-    const enqueued = await (existing === undefined
-      ? this.queue.add(pending.job, priority)
-      : this.queue.retry(pending.job.id));
+    const enqueued = await this.add(pending.job, earlier, priority);
     if (enqueued === 'refused') {
       if (existing === undefined) this.queue.release(job);
       return refused('redis');
@@ -138,6 +135,12 @@ export class CreateItemProducer {
     // If Redis did not confirm the job, it is looked up, and queued again if missing, while its client waits.
     if (enqueued === 'queued') pending.markQueued();
     return undefined;
+  }
+
+  /** Adds a job, or makes sure that the earlier one under its key runs. */
+  private add(job: NewJob, earlier: Exclude<Earlier, Known>, priority: number | undefined): Promise<EnqueueResult> {
+    if (earlier.kind === 'unreadable') return this.queue.replace(earlier.existing, job);
+    return earlier.kind === 'existing' ? this.queue.retry(job.id) : this.queue.add(job, priority);
   }
 
   /** Finds an earlier create with the same key. Asks MongoDB last: a job that has left the queue has its item there. */
