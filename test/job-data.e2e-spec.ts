@@ -113,7 +113,10 @@ describe('a job in the create queue', () => {
       for (const id of unreadable)
         expect(await failed(id)).toMatchObject({ failedReason: 'The job is not JSON', data: NOT_JSON });
       expect(worker.log).toContainEqual(
-        expect.objectContaining({ msg: 'create failed for good', reason: 'The job is not JSON' }),
+        expect.objectContaining({
+          msg: 'create failed for good',
+          err: expect.objectContaining({ message: 'The job is not JSON' }) as object,
+        }),
       );
       expect(JSON.stringify([...worker.log, ...api.log])).not.toContain(NOT_JSON);
     });
@@ -289,7 +292,7 @@ describe('a job in the create queue', () => {
               msg: 'create failed for good',
               requestId: reply,
               id,
-              reason: expect.anything() as string,
+              err: expect.objectContaining({ message: 'Document failed validation' }) as object,
             }),
           );
         });

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { SchemaRepository, type Database } from '@app/database';
 import { freshEnvironment, openDatabase } from './support/environment.js';
 import { eventually } from './support/eventually.js';
@@ -63,6 +64,32 @@ describe('the log', () => {
     await (await api.client()).getAll();
     await api.end('SIGTERM');
     expect(requestsIn(api)).toEqual([]);
+  });
+
+  it('contains an exception that nothing handles, without its data', async () => {
+    const NODE_OPTIONS = `--require ${join(__dirname, 'support', 'unhandled-rejection.cjs')}`;
+    const api = await startApi({ NODE_OPTIONS });
+    api.signal('SIGUSR2');
+    const { err } = await api.waitForLog('uncaught exception');
+    expect(err).toMatchObject({ message: 'nobody handles this', stack: expect.any(String) as string });
+    expect(await api.end()).toMatchObject({ code: 1 });
+    expect(JSON.stringify(api.log)).not.toContain(SECRET);
+  });
+
+  it('contains no item text if an index of another service rejects an item', async () => {
+    const { collection } = database.models.items;
+    const index = await collection.createIndex({ name: 1 }, { unique: true }, {});
+    const worker = ServiceProcess.start('worker', env);
+    const client = await (await startApi({})).client();
+    const input = validInput({ name: SECRET });
+    const statuses = [await client.call('create', input), await client.call('create', input)].map(
+      (each) => each.status,
+    );
+    await collection.dropIndex(index);
+    expect(statuses).toEqual([200, 500]);
+    const { err } = await worker.waitForLog('create failed for good');
+    expect(err).toMatchObject({ message: expect.stringContaining('index: name_1') as string });
+    expect(JSON.stringify(worker.log)).not.toContain(SECRET);
   });
 
   it('contains no item text if the database refuses an item', async () => {

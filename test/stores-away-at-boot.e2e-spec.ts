@@ -1,11 +1,10 @@
-import { SchemaRepository } from '@app/database';
+import { initiateReplicaSet, SchemaRepository } from '@app/database';
 import { freshEnvironment, openDatabase } from './support/environment.js';
 import { eventually } from './support/eventually.js';
 import { validInput } from './support/items.js';
 import {
   createMongodb,
   createRedis,
-  startMongodb,
   startRedis,
   removeDatabaseServers,
   type DatabaseServer,
@@ -49,7 +48,16 @@ describe('stores that are unavailable at boot', () => {
       }
     }
 
-    await Promise.all([startMongodb(mongod), startRedis(redis)]);
+    mongod.start();
+    for (const process of [api, worker]) {
+      await eventually(async () => {
+        expect((await process.ready()).parts['mongodb']).toMatch(/^no replica set yet: .*--init-replica-set/);
+      });
+    }
+    expect((await client.call('getAll', {})).status).toBe(503);
+    expect(api.log.at(-1)).toMatchObject({ reason: expect.stringMatching(/^no replica set yet/) as string });
+    await initiateReplicaSet({ set: 'rs0', host: `127.0.0.1:${String(mongod.port)}` });
+    await startRedis(redis);
     const database = await openDatabase({ MONGODB_URI: mongod.url });
     await new SchemaRepository(database).createIndexes();
     await database.close();

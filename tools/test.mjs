@@ -1,5 +1,6 @@
 // `npm test`: runs the tests from a bare checkout, on their own databases. Further arguments are passed to jest.
-// `--no-databases` as the first argument skips the databases and the build, for unit tests.
+// `--project=NAME` runs one kind of test (jest.config.mjs). It may be repeated.
+// `--no-databases` skips the databases and the build, for unit tests.
 // `REDIS_RELEASE=pinned npm run test:faults` uses the release that the launcher fetches, even if another is on PATH.
 import './checkout/install.mjs';
 import { join } from 'node:path';
@@ -13,15 +14,16 @@ const { launch } = await import('./processes/launcher.mjs');
 
 const JEST = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
 /** Run by default. `abuse`, `faults` and their short forms have commands of their own. */
-const PROJECTS = ['--selectProjects', 'unit', 'integration', 'system'];
+const PROJECTS = ['unit', 'integration', 'system'];
+const PROJECT = '--project=';
+const NO_DATABASES = '--no-databases';
 
 await launch(new Steps(), run);
 
 async function run(launcher) {
-  const args = process.argv.slice(2);
-  if (args[0] === '--no-databases') return runJest(launcher, args.slice(1), {});
+  if (process.argv.includes(NO_DATABASES)) return runJest(launcher, {});
   await buildIfNeeded(launcher);
-  return runJest(launcher, args, await startDatabases(launcher));
+  return runJest(launcher, await startDatabases(launcher));
 }
 
 async function startDatabases(launcher) {
@@ -29,12 +31,16 @@ async function startDatabases(launcher) {
   return { MONGODB_URI: mongodb.uri, REDIS_URL: redis.uri, MONGOD_BIN: mongodb.binary, REDIS_SERVER_BIN: redis.binary };
 }
 
-async function runJest(launcher, requested, databases) {
-  const projects = requested.some((arg) => arg.startsWith('--selectProjects')) ? [] : PROJECTS;
+async function runJest(launcher, databases) {
+  const args = process.argv.slice(2).filter((arg) => arg !== NO_DATABASES);
+  const [projects, requested] = [true, false].map((is) => args.filter((arg) => arg.startsWith(PROJECT) === is));
+  const names = projects.length > 0 ? projects.map((arg) => arg.slice(PROJECT.length)) : PROJECTS;
+  // Last, because jest would take file names that follow for names of projects.
+  const jestArguments = [JEST, ...requested, '--selectProjects', ...names];
   // The MongoDB driver imports a module dynamically while it connects, which jest supports only with this flag.
   const nodeOptions = [process.env.NODE_OPTIONS, '--experimental-vm-modules', '--no-warnings'].filter(Boolean);
   const env = { ...process.env, ...databases, NODE_OPTIONS: nodeOptions.join(' ') };
   const options = { ...TERMINAL, env, cwd: ROOT };
-  const { exited } = launcher.start('jest', process.execPath, [JEST, ...requested, ...projects], options);
+  const { exited } = launcher.start('jest', process.execPath, jestArguments, options);
   return (await exited).code ?? 1;
 }

@@ -33,7 +33,7 @@ async function certify(launcher) {
   await buildIfNeeded(launcher);
   // Without CI, jest would show its progress, and erase the questions.
   const env = { ...process.env, ...Object.fromEntries(settings), CI: 'true' };
-  const tests = ['tools/test.mjs', '--no-databases', '--selectProjects', 'certify'];
+  const tests = ['tools/test.mjs', '--no-databases', '--project=certify'];
   const { exited } = launcher.start('tests', process.execPath, tests, { ...TERMINAL, env, cwd: ROOT });
   return (await exited).code ?? 1;
 }

@@ -8,7 +8,7 @@ import { Steps, StepError } from '../../tools/steps.mjs';
 
 const { launch } = await import('../../tools/processes/launcher.mjs');
 const { TERMINAL } = await import('../../tools/processes/child.mjs');
-const TESTS = [join(ROOT, 'tools', 'test.mjs'), '--selectProjects', 'upgrade'];
+const TESTS = [join(ROOT, 'tools', 'test.mjs'), '--project=upgrade'];
 const [wanted] = process.argv.slice(2);
 
 await launch(new Steps(), async (launcher) => {

@@ -1,4 +1,4 @@
-import type { Database, MissingIndexes, SchemaRepository } from '@app/database';
+import { NO_REPLICA_SET, type Database, type MissingIndexes, type SchemaRepository } from '@app/database';
 import { MAX_FAILED_JOBS, type BacklogState, type CreateQueue } from '@app/queue';
 import { CHECK_TIMEOUT_MS, OK, settledWithin, type Readiness, type ReadinessCheck } from '@app/runtime';
 
@@ -48,7 +48,7 @@ export class ApiReadiness implements ReadinessCheck {
   }
 
   private async mongodb(): Promise<string> {
-    if (!this.database.hasResponded) return 'not seen yet';
+    if (!this.database.hasResponded) return this.database.isReplicaSetMissing ? NO_REPLICA_SET : 'not seen yet';
     if (!(await this.database.responds(CHECK_TIMEOUT_MS))) return UNAVAILABLE;
     if (performance.now() - this.indexesCompleteAt < INDEXES_REMEMBERED_MS) return OK;
     const missing = await this.schema.missingIndexes().catch(() => null);

@@ -1,4 +1,4 @@
-import type { Database } from '@app/database';
+import { NO_REPLICA_SET, type Database } from '@app/database';
 import { redisResponds, type RedisConnection } from '@app/queue';
 import { CHECK_TIMEOUT_MS, OK, type Readiness, type ReadinessCheck } from '@app/runtime';
 import type { CreateItemConsumer } from './items/create-item.consumer.js';
@@ -17,7 +17,7 @@ export class WorkerReadiness implements ReadinessCheck {
       redisResponds(this.redis, CHECK_TIMEOUT_MS),
     ]);
     const parts = {
-      mongodb: hasMongodb ? OK : 'away',
+      mongodb: hasMongodb ? OK : this.database.isReplicaSetMissing ? NO_REPLICA_SET : 'away',
       redis: hasRedis ? OK : 'away',
       consumer: hasRedis ? (this.consumer.idleReason ?? OK) : 'Redis is away',
     };

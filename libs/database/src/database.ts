@@ -32,6 +32,9 @@ interface ServerWrites {
   latencyStats: { writes: { ops: mongo.Long | number } };
 }
 
+/** What is wrong if the servers of a replica set run, but the set was never initiated. */
+export const NO_REPLICA_SET = 'no replica set yet: `npm run setup -- --init-replica-set SET/HOST:PORT` initiates it';
+
 const RETRY_MS = 500;
 const CLOSE_WITHIN_MS = 500;
 
@@ -62,6 +65,7 @@ export class Database {
   readonly models: Models;
   private reads = new Limiter(READS_AT_ONCE);
   private connected = false;
+  private replicaSetMissing = false;
   private readonly closing = new AbortController();
 
   constructor(private readonly options: DatabaseOptions) {
@@ -88,11 +92,13 @@ export class Database {
         // In the driver, 0 means that the number of connections is not limited.
         this.reads = new Limiter(Math.min(READS_AT_ONCE, maxPoolSize || READS_AT_ONCE));
         this.connected = true;
+        this.replicaSetMissing = false;
         return;
       } catch (error) {
+        this.replicaSetMissing = isReplicaSetMissing(error);
         reportRarely(
-          isReplicaSetMissing(error)
-            ? 'MongoDB has no replica set yet, trying again: `npm run setup -- --init-replica-set SET/HOST:PORT` initiates it'
+          this.replicaSetMissing
+            ? `MongoDB has ${NO_REPLICA_SET}`
             : `MongoDB is away, trying again: ${reasonOf(error)}`,
         );
         await delay(RETRY_MS, undefined, { signal: this.closing.signal }).catch(() => undefined);
@@ -103,6 +109,11 @@ export class Database {
   /** Whether MongoDB has responded at least once. */
   get hasResponded(): boolean {
     return this.connected;
+  }
+
+  /** Whether MongoDB could not be connected to because its replica set was never initiated. */
+  get isReplicaSetMissing(): boolean {
+    return this.replicaSetMissing;
   }
 
   /** Returns whether MongoDB responds within `withinMs`. */
@@ -162,7 +173,8 @@ export class Database {
   private async readBy<T>(deadline: number, read: (db: mongo.Db) => Promise<T[]>): Promise<T[]> {
     const { db } = this.connection;
     // The native collections of the driver do not exist before the first connect.
-    if (!this.connected || db === undefined) throw new TimeoutError('not connected');
+    if (!this.connected || db === undefined)
+      throw new TimeoutError(this.replicaSetMissing ? NO_REPLICA_SET : 'not connected');
     const found = await withDeadline(
       deadline,
       this.reads.run(() => read(db), { deadline }),
@@ -177,12 +189,15 @@ export class Database {
     await settledWithin(CLOSE_WITHIN_MS, this.connection.close());
   }
 
-  /** Throws if the user has no role. MongoDB lets it connect, and even run `ping`. */
+  /**
+   * Throws if the user has no role, which MongoDB lets connect and even run `ping`, or if the only server of the URI is no
+   * member of a replica set yet.
+   */
   private async checkRole(): Promise<void> {
     try {
       await this.models.items.collection.findOne({}, { projection: { _id: 1 } });
     } catch (error) {
-      if (isNotAllowed(error)) throw error;
+      if (isNotAllowed(error) || isDatabaseUnavailable(error)) throw error;
     }
   }
 

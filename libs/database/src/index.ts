@@ -1,7 +1,7 @@
 export * from './catalogue-repository.js';
 export * from './conformity-repository.js';
 export * from './counter-repository.js';
-export { checkMongodbUri, Database, type DatabaseOptions } from './database.js';
+export { checkMongodbUri, Database, NO_REPLICA_SET, type DatabaseOptions } from './database.js';
 export { isDatabaseUnavailable, isNotAllowed, reasonOf } from './database-errors.js';
 export * from './first-users.js';
 export type { InsertFailure } from './insert-each.js';

@@ -28,11 +28,49 @@ describe('createLogger', () => {
     { headers: { authorization: SECRET, cookie: SECRET } },
     { req: { headers: { authorization: SECRET } } },
     { config: { password: SECRET, token: SECRET } },
+    { request: { headers: { Authorization: SECRET, 'x-api-key': SECRET, 'Set-Cookie': [SECRET] } } },
+    { env: { ADMIN_TOKEN: SECRET, AUTH_JWT_SECRET: SECRET } },
+    { a: [{ b: { c: { accessToken: SECRET } } }] },
   ])('returns a logger that redacts credentials: %j', async (fields) => {
     const logger = await createLogger('test', 'info', destination);
     logger.info(fields, 'request');
     expect(line).not.toContain(SECRET);
     expect(line).toContain('[redacted]');
+  });
+});
+
+describe('createLogger, with an error', () => {
+  let line = '';
+  const destination = { write: (text: string) => (line = text) };
+  const log = async (fields: object): Promise<unknown> => {
+    (await createLogger('test', 'info', destination)).error(fields, 'failed');
+    return JSON.parse(line);
+  };
+
+  it('logs it without its data under any name, and with all errors that it holds', async () => {
+    const data = { op: { description: SECRET } };
+    const errors = [Object.assign(new Error('first'), data), Object.assign(new Error('second'), data)];
+    expect(await log({ error: new AggregateError(errors, 'all failed') })).toMatchObject({
+      error: { message: 'all failed', errors: [{ message: 'first' }, { message: 'second' }] },
+    });
+    expect(line).not.toContain(SECRET);
+  });
+
+  it('logs which index rejected a document, but not its values', async () => {
+    const message = `E11000 duplicate key error collection: shop.items index: name_1 dup key: { name: "${SECRET}" }`;
+    expect(await log({ err: new Error(message) })).toMatchObject({
+      err: {
+        message: 'E11000 duplicate key error collection: shop.items index: name_1',
+        stack: expect.stringContaining('logger.spec') as string,
+      },
+    });
+    expect(line).not.toContain(SECRET);
+  });
+
+  it('logs one that is its own cause', async () => {
+    const error = new Error('failed');
+    error.cause = error;
+    expect(await log({ err: error })).toMatchObject({ err: { message: 'failed', cause: { message: 'failed' } } });
   });
 });
 

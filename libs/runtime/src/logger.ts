@@ -12,25 +12,42 @@ export async function createLogger(name: string, level: string, destination?: De
     name,
     level,
     base: { name, pid: process.pid },
-    serializers: { err: withoutData },
-    redact: { paths: CREDENTIALS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]), censor: '[redacted]' },
+    formatters: { log: (fields) => withoutSecrets(fields) as Record<string, unknown> },
+    // Errors are converted already.
+    serializers: { err: (error: unknown) => error },
   };
   if (destination !== undefined) return pino(options, destination);
   return process.stdout.isTTY ? pino(options, await prettyPrinter()) : pino(options);
 }
 
-/** Fields that contain credentials when a request or its headers are logged. */
-const CREDENTIALS = ['authorization', 'cookie', 'token', 'password'];
+/** The names of fields that contain credentials when a request, its headers or settings are logged. */
+const CREDENTIAL = /authorization|cookie|token|password|secret|api-?key|rawheaders/i;
+/** How deep the fields of a line are searched for credentials and errors. Deeper ones are omitted. */
+const MAX_DEPTH = 6;
+/** After this, MongoDB quotes values of the document, which may be texts of items. */
+const QUOTED_VALUES = / dup key: .*/s;
 
-/**
- * Returns the parts of an error that describe it. Others, such as `op` of MongoDB's write errors, may contain the texts
- * of items.
- */
-function withoutData(error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
+/** Returns a value as it is logged: without credentials, and with only those parts of errors that describe them. */
+function withoutSecrets(value: unknown, depth = 0): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth > MAX_DEPTH) return '[omitted]';
+  if (Array.isArray(value)) return value.map((element) => withoutSecrets(element, depth + 1));
+  const fields = value instanceof Error ? describe(value) : value;
+  // A date, for example.
+  if ('toJSON' in fields) return fields;
+  const entries = Object.entries(fields).map(([name, field]: [string, unknown]) => [
+    name,
+    CREDENTIAL.test(name) ? '[redacted]' : withoutSecrets(field, depth + 1),
+  ]);
+  return Object.fromEntries(entries) as unknown;
+}
+
+/** Other parts of an error, such as `op` of MongoDB's write errors, may contain the texts of items. */
+function describe(error: Error): Record<string, unknown> {
   const { name: type, message, stack, cause } = error;
-  const { code } = error as NodeJS.ErrnoException;
-  return { type, message, stack, code, ...(cause === undefined ? {} : { cause: withoutData(cause) }) };
+  const { code, errors } = error as NodeJS.ErrnoException & { errors?: unknown };
+  const described = message.replace(QUOTED_VALUES, '');
+  return { type, message: described, stack: stack?.replace(message, () => described), code, cause, errors };
 }
 
 async function prettyPrinter(): Promise<DestinationStream | undefined> {

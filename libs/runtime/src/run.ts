@@ -57,11 +57,14 @@ async function start<Config extends ApiConfig | WorkerConfig>(options: ProcessOp
   const { name, loadConfig, loadApp } = options;
   const config = loadConfig();
   const logger = await createLogger(name, config.logLevel);
+  exitOnUncaughtException(logger);
   // A module that was loaded with `node --require` may have started OpenTelemetry, and then records its own spans.
-  const tracing = config.tracing && !isTracingStarted();
+  const isPreloaded = isTracingStarted();
+  const tracing = config.tracing && !isPreloaded;
   const stopTracing = tracing ? await startTracing(name, config) : undefined;
   const { createApp } = await loadApp();
-  const app = await createApp({ ...config, tracing }, logger);
+  // The usual instrumentations of Express and Nest record only what these two handle.
+  const app = await createApp({ ...config, tracing, ...(isPreloaded && { fastLane: false }) }, logger);
   return {
     logger,
     stop: async () => {
@@ -93,7 +96,16 @@ function reasonOf(error: unknown, portSetting: string): unknown {
   // Listening is the only system call that can make a start fail, because the databases are waited for.
   if (error instanceof Error && 'syscall' in error)
     return `HOST or ${portSetting} is not valid: cannot listen, ${error.message}`;
-  return error;
+  // Without its other fields, which may contain the texts of items.
+  return error instanceof Error ? error.stack : error;
+}
+
+/** Logs what would crash the process, including rejections that nothing handles, in the same format as all errors. */
+function exitOnUncaughtException(logger: Logger): void {
+  process.on('uncaughtException', (err) => {
+    logger.fatal({ err }, 'uncaught exception');
+    process.exit(1);
+  });
 }
 
 function stopOnSignal(started: Promise<Running>): void {

@@ -36,7 +36,7 @@ export class CreateItemConsumer {
           metrics.measure(async () => (await processor.process(jobs)).map((error) => this.toOutcome(error))),
         onFailed: (job, error) => {
           metrics.countFailure();
-          void processor.giveUp(job, error.message);
+          void processor.giveUp(job, error);
         },
       },
       logger,

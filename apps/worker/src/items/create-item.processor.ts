@@ -37,9 +37,9 @@ export class CreateItemProcessor {
   }
 
   /** Replies to the waiting API that the job has failed permanently. */
-  async giveUp(job: Job, reason: string): Promise<void> {
+  async giveUp(job: Job, err: Error): Promise<void> {
     const { requestId, replyTo } = WaitingSchema.parse(job.data);
-    this.logger.error({ requestId, id: job.id, reason }, 'create failed for good');
+    this.logger.error({ requestId, id: job.id, err }, 'create failed for good');
     if (replyTo === undefined || job.id === undefined) return;
     await this.replies.publish(replyTo, [{ id: job.id, outcome: { kind: 'failed' } }]);
   }
