@@ -11,7 +11,7 @@ import { endProcesses, ServiceProcess, type LogLine } from './support/processes.
 import { startService, type Service } from './support/service.js';
 import { walk } from './support/walk.js';
 
-const { Decimal128, Double, Long } = mongo;
+const { Decimal128, Double, Long, Timestamp } = mongo;
 
 /** Values as MongoDB expressions: the Node.js driver cannot send a date that JavaScript cannot represent. */
 type Values = Record<string, unknown>;
@@ -60,6 +60,8 @@ const ACCEPTED: [what: string, stored: Values, returned: Partial<Item>][] = [
   ],
 ];
 
+const TIMESTAMP = new Timestamp({ t: 5, i: 3 });
+
 /** Values that make a document malformed, and the field in which they do. */
 const MALFORMED: [what: string, stored: Values, field: string][] = [
   ['no name', { name: MISSING }, 'name'],
@@ -88,6 +90,10 @@ const MALFORMED: [what: string, stored: Values, field: string][] = [
   ['a date beyond those of JavaScript', { updatedAt: LATE_DATE }, 'updatedAt'],
   ['a time beyond those of JavaScript', { updatedAt: BEYOND_JS }, 'updatedAt'],
   ['a date after the year 9999', { updatedAt: new Date(Date.UTC(10_000, 0)) }, 'updatedAt'],
+  ['a timestamp for a date', { updatedAt: TIMESTAMP }, 'updatedAt'],
+  ['a timestamp for a price', { price: TIMESTAMP }, 'price'],
+  ['a timestamp for its age', { createdAt: TIMESTAMP }, 'createdAt'],
+  ['a time of more digits than nanoseconds', { createdAt: `2026-01-01T00:00:00.${'1'.repeat(20)}Z` }, 'createdAt'],
   ['a string that is no date', { updatedAt: 'yesterday' }, 'updatedAt'],
   ['a boolean for a date', { updatedAt: true }, 'updatedAt'],
   ['null for a date', { updatedAt: null }, 'updatedAt'],
@@ -324,6 +330,27 @@ describe('documents written by other services', () => {
         const walked = (await walk(client, { ...list, pageSize })).map((item) => ItemSchema.parse(item));
         expect([pageSize, walked.map(({ id }) => id).sort()]).toEqual([pageSize, good]);
       }
+    });
+
+    it('returns each item once in walks over decimals that JavaScript has no number for', async () => {
+      const moment = new Date(1_790_000_000_000);
+      const score = (text: string): Values => ({ ...BOOST, boostScore: Decimal128.fromString(text) });
+      const time = (text: string): Values => ({ createdAt: Decimal128.fromString(text) });
+      const values = ['0.1', '0.3', '1.1', '2.2'].flatMap((text) => [score(text), score(text)]);
+      values.push(...['0.1', '0.3', '0.7'].map((fraction) => time(`1790000000000${fraction.slice(1)}`)));
+      const items = await store(database, ...values.map(() => record({ createdAt: moment })));
+      await writeMalformed(
+        database,
+        items.map((item, n) => [item, values[n] ?? {}]),
+      );
+      const listed = await idsOf({ pageSize: 20 });
+      expect([...listed].sort()).toEqual(items.map(idOf).sort());
+      for (const pageSize of [1, 2, 3]) {
+        const walked = (await walk(client, { pageSize })).map((item) => ItemSchema.parse(item).id);
+        expect([pageSize, walked]).toEqual([pageSize, listed]);
+      }
+      for (const [n, id] of listed.entries())
+        expect(await idsOf({ after: id, pageSize: 20 })).toEqual(listed.slice(n + 1));
     });
 
     it.each(lists)('skips malformed items in the pages of %s and returns each valid one once', async (_, list) => {

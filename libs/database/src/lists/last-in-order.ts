@@ -13,7 +13,7 @@ function compare(a: OptionalPosition, b: OptionalPosition): number {
   if (a === undefined || b === undefined) return 0;
   return (
     Number(b.isBoosted) - Number(a.isBoosted) ||
-    b.boostScore - a.boostScore ||
+    Number(b.boostScore) - Number(a.boostScore) ||
     Number(b.createdAt) - Number(a.createdAt) ||
     0
   );

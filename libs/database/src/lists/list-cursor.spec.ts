@@ -15,6 +15,14 @@ describe('a cursor', () => {
     expect(decodeCursor(FAVOURITES_CURSOR, encodeCursor(FAVOURITES_CURSOR, FAVOURITE))).toEqual(FAVOURITE);
   });
 
+  it('holds decimals exactly', () => {
+    const [boostScore, createdAt] = ['-0.1', '9.999999999999999999999999999999999E-6111'].map((text) =>
+      mongo.Decimal128.fromString(text),
+    ) as [mongo.Decimal128, mongo.Decimal128];
+    const position = { ...POSITION, boostScore, createdAt };
+    expect(decodeCursor(LIST_CURSOR, encodeCursor(LIST_CURSOR, position))).toEqual(position);
+  });
+
   it('is rejected for another kind of list', () => {
     expect(decodeCursor(FAVOURITES_CURSOR, cursor)).toBeUndefined();
     expect(decodeCursor(LIST_CURSOR, encodeCursor(FAVOURITES_CURSOR, FAVOURITE))).toBeUndefined();
@@ -43,6 +51,9 @@ describe('a cursor', () => {
     '[2,"list",true,1,1,1]',
     '[1,"list",1,1,1,1]',
     '[1,"list",true,"1",1,1]',
+    '[1,"list",true,{},1,1]',
+    '[1,"list",true,{"decimal":1},1,1]',
+    '[1,"list",true,{"decimal":"one"},1,1]',
     '[1,"list",true,1e400,1,1]',
     '[1,"list",true,1,1e300,1]',
     '[1,"list",true,1,1,null]',

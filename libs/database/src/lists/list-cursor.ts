@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ItemIdSchema } from '@app/contracts';
-import type { mongo } from 'mongoose';
-import type { ListPosition } from './list-query.js';
+import { mongo } from 'mongoose';
+import type { ListPosition, OrderedNumber } from './list-query.js';
 import { mongoId } from '../mongo-id.js';
 
 /** An item's position among a user's favourites. */
@@ -21,10 +21,15 @@ export interface CursorKind<Position> {
 /** Cursors of lists. */
 export const LIST_CURSOR: CursorKind<ListPosition> = {
   name: 'list',
-  toValues: ({ isBoosted, boostScore, createdAt, publicId }) => [isBoosted, boostScore, toValue(createdAt), publicId],
-  fromValues: ([isBoosted, boostScore, time, publicId]) => {
-    const createdAt = fromValue(time);
-    return typeof isBoosted === 'boolean' && isNumber(boostScore) && createdAt !== undefined && isNumber(publicId)
+  toValues: ({ isBoosted, boostScore, createdAt, publicId }) => [
+    isBoosted,
+    fromNumber(boostScore),
+    fromTime(createdAt),
+    publicId,
+  ],
+  fromValues: ([isBoosted, score, time, publicId]) => {
+    const [boostScore, createdAt] = [toNumber(score), toTime(time)];
+    return typeof isBoosted === 'boolean' && boostScore !== undefined && createdAt !== undefined && isNumber(publicId)
       ? { isBoosted, boostScore, createdAt, publicId }
       : undefined;
   },
@@ -70,17 +75,30 @@ function parse(payload: Buffer): unknown[] {
   }
 }
 
-/** Converts the time of a position: a Date to milliseconds, and a stored number to an array, to tell them apart. */
-function toValue(time: ListPosition['createdAt']): unknown {
+/** Converts a Date to milliseconds, and a stored number to an array, to tell them apart. */
+function fromTime(time: ListPosition['createdAt']): unknown {
   if (time instanceof Date) return time.getTime();
-  return typeof time === 'number' ? [time] : time;
+  return typeof time === 'string' ? time : [fromNumber(time)];
 }
 
-function fromValue(value: unknown): ListPosition['createdAt'] | undefined {
+function toTime(value: unknown): ListPosition['createdAt'] | undefined {
   if (typeof value === 'string') return value;
   if (isTime(value)) return new Date(value);
-  const number: unknown = Array.isArray(value) ? value[0] : undefined;
-  return isNumber(number) ? number : undefined;
+  return Array.isArray(value) ? toNumber(value[0]) : undefined;
+}
+
+function fromNumber(number: OrderedNumber): unknown {
+  return typeof number === 'number' ? number : { decimal: number.toString() };
+}
+
+function toNumber(value: unknown): OrderedNumber | undefined {
+  if (isNumber(value)) return value;
+  const { decimal } = Object(value) as { decimal?: unknown };
+  try {
+    return mongo.Decimal128.fromString(decimal as string);
+  } catch {
+    return undefined;
+  }
 }
 
 function checksum(payload: Buffer): Buffer {

@@ -1,7 +1,6 @@
 import { ITEM_STATUSES, type ItemStatus } from '@app/contracts';
-import { type mongo } from 'mongoose';
-import type { ItemRecord } from '../item-record.js';
-import { LIST_INDEXES, type LIST_ORDER } from '../models.js';
+import { mongo } from 'mongoose';
+import { LIST_INDEXES } from '../models.js';
 
 export type Filter = mongo.Filter<mongo.Document>;
 
@@ -13,10 +12,16 @@ export interface ItemFilter {
   terms?: string[] | undefined;
 }
 
+/** A stored number as MongoDB orders it. Most decimals differ from the closest number of JavaScript. */
+export type OrderedNumber = number | mongo.Decimal128;
+
 /** An item's position in list order. Other services may have stored its time as text or as a number. */
-export type ListPosition = Pick<ItemRecord, Exclude<keyof typeof LIST_ORDER, 'createdAt'>> & {
-  createdAt: Date | string | number;
-};
+export interface ListPosition {
+  isBoosted: boolean;
+  boostScore: OrderedNumber;
+  createdAt: Date | string | OrderedNumber;
+  publicId: number;
+}
 
 export const POSITION_FIELDS = { _id: 0, isBoosted: 1, boostScore: 1, createdAt: 1, publicId: 1 } as const;
 
@@ -89,7 +94,8 @@ function rangesAfter({ isBoosted, boostScore, createdAt, publicId }: ListPositio
  */
 function timesAfter(time: ListPosition['createdAt']): Filter[] {
   const strings = time instanceof Date ? [{ $gte: '' }] : [];
-  const numbers = typeof time === 'number' ? [] : [{ $lte: Infinity }];
+  const isNumber = typeof time === 'number' || time instanceof mongo.Decimal128;
+  const numbers = isNumber ? [] : [{ $lte: Infinity }];
   return [{ $lt: time }, ...strings, ...numbers];
 }
 

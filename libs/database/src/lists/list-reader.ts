@@ -4,6 +4,7 @@ import { isIndexMissing } from '../database-errors.js';
 import type { ItemQuery } from '../find-items.js';
 import { lastInOrder, type OptionalPosition } from './last-in-order.js';
 import { encodeCursor, LIST_CURSOR } from './list-cursor.js';
+import { mongo } from 'mongoose';
 import { deserialize, type RawItem } from '../serialization/item-json.js';
 import {
   positionBefore,
@@ -14,6 +15,7 @@ import {
   type IndexedList,
   type ItemFilter,
   type ListPosition,
+  type OrderedNumber,
 } from './list-query.js';
 import { LIST_ORDER } from '../models.js';
 import { ISO_TIME, toNumber } from '../serialization/plain-item.js';
@@ -43,8 +45,6 @@ const STEP = 1000;
 
 /** How many positions are read at a time, to find the next item that has one. */
 const POSITIONS_AT_ONCE = 1000;
-/** The longest text that is taken as a time. A cursor contains it, and has a limited length. */
-const MAX_TIME_LENGTH = 40;
 
 /** In place of a position: the list ends before it. */
 const END = Symbol('end');
@@ -197,18 +197,26 @@ function positionsOf(items: readonly RawItem[]): ListPosition[] {
 /** Returns the position of an item, or undefined if another service has written values that do not form one. */
 export function positionOf(item: RawItem): ListPosition | undefined {
   const { isBoosted, ...fields } = deserialize(item);
-  const [boostScore, publicId] = [fields['boostScore'], fields['publicId']].map(toNumber);
-  const createdAt = timeOf(fields['createdAt']);
+  const boostScore = orderedNumber(fields['boostScore']);
+  const createdAt = orderedTime(fields['createdAt']);
+  const publicId = toNumber(fields['publicId']);
   return typeof isBoosted === 'boolean' && createdAt !== undefined && boostScore !== undefined && publicId !== undefined
     ? { isBoosted, boostScore, createdAt, publicId }
     : undefined;
 }
 
 /** Returns a stored time as the index orders it. */
-function timeOf(stored: unknown): ListPosition['createdAt'] | undefined {
+function orderedTime(stored: unknown): ListPosition['createdAt'] | undefined {
   if (stored instanceof Date) return Number.isNaN(stored.getTime()) ? undefined : stored;
-  if (typeof stored === 'string') return stored.length <= MAX_TIME_LENGTH && ISO_TIME.test(stored) ? stored : undefined;
-  return toNumber(stored);
+  if (typeof stored === 'string') return ISO_TIME.test(stored) ? stored : undefined;
+  return orderedNumber(stored);
+}
+
+/** Returns a stored number as the index orders it. */
+function orderedNumber(stored: unknown): OrderedNumber | undefined {
+  const number = toNumber(stored);
+  const isExact = number === undefined || Number.isSafeInteger(number);
+  return stored instanceof mongo.Decimal128 && !isExact ? stored : number;
 }
 
 function nameOf({ filter }: IndexedList): string {

@@ -2,7 +2,7 @@ import { ITEM_FIELDS, type FieldKind, type ItemWithoutUrl } from '@app/contracts
 import { mongo } from 'mongoose';
 import { storedName } from './projection.js';
 
-const { Decimal128, Long, ObjectId } = mongo;
+const { Decimal128, Long, ObjectId, Timestamp } = mongo;
 
 /** A stored document is not a valid Item, because another service has written it. */
 export class MalformedItem extends Error {
@@ -102,7 +102,8 @@ function toText(value: unknown): string | undefined {
 /** Converts a BSON number of any type. Returns undefined if the value is not a number or cannot be held exactly. */
 export function toNumber(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
-  if (!(value instanceof Long || value instanceof Decimal128)) return undefined;
+  // A timestamp, which is a kind of Long, is not a number.
+  if (!(value instanceof Long || value instanceof Decimal128) || value instanceof Timestamp) return undefined;
   const decimal = canonical(value.toString());
   const number = Number(value.toString());
   return decimal !== undefined && decimal === canonical(String(number)) ? number : undefined;
@@ -119,7 +120,8 @@ function canonical(decimal: string): string | undefined {
   return significant === '' ? '0' : `${sign}${significant}e${String(Number(power) - fraction.length + zeros)}`;
 }
 
-export const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)$/;
+/** ISO 8601 with a time zone, in seconds or fractions of at most nine digits. */
+export const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)$/;
 const ISO_LENGTH = '2026-01-01T00:00:00.000Z'.length;
 
 /** Accepts dates, milliseconds since 1970, and ISO 8601 with a time zone, in the years 0 to 9999. */
