@@ -207,6 +207,19 @@ describe('JSON Web Tokens', () => {
     for (const each of published.keys) expect((await read(api, signToken(each))).status).toBe(200);
   });
 
+  it('have one algorithm for each key that is published without one', async () => {
+    const keys = [key, ...otherKeys, newSigningKey('of ES384', 'ES384'), newSigningKey('of ES512', 'ES512')];
+    const set = keys.map(({ kid, publicKey }) => ({ ...publicKey.export({ format: 'jwk' }), kid }));
+    published.behaviour = (_request, response) => response.end(JSON.stringify({ keys: set }));
+    const { api: other } = await startOther();
+    for (const each of keys) expect((await read(other, signToken(each))).status).toBe(200);
+    for (const alg of ['RS512', 'PS256'])
+      expect({ alg, status: (await read(other, signToken(key, claims(), { alg }))).status }).toEqual({
+        alg,
+        status: 401,
+      });
+  });
+
   it('may name their scopes in scp, and have several', async () => {
     for (const scopes of [{ scp: ['a', 'items:create'], scope: undefined }, { scope: 'a items:create b' }])
       expect((await create(api, signToken(key, claims(scopes)))).status).toBe(200);

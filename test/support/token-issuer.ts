@@ -1,4 +1,4 @@
-import { createHmac, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
+import { constants, createHmac, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -16,7 +16,20 @@ export interface SigningKey {
 const GENERATE = {
   RS256: () => generateKeyPairSync('rsa', { modulusLength: 2048 }),
   ES256: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+  ES384: () => generateKeyPairSync('ec', { namedCurve: 'P-384' }),
+  ES512: () => generateKeyPairSync('ec', { namedCurve: 'P-521' }),
   EdDSA: () => generateKeyPairSync('ed25519'),
+};
+
+/** The digest of each algorithm of signatures. */
+const DIGESTS: Record<string, string | null> = {
+  RS256: 'sha256',
+  RS512: 'sha512',
+  PS256: 'sha256',
+  ES256: 'sha256',
+  ES384: 'sha384',
+  ES512: 'sha512',
+  EdDSA: null,
 };
 
 export function newSigningKey(kid: string, alg: keyof typeof GENERATE = 'ES256'): SigningKey {
@@ -31,11 +44,17 @@ export function claims(changes: object = {}): object {
   return { iss: ISSUER, aud: AUDIENCE, sub: 'alice', exp: now + 600, iat: now, scope: 'items:create', ...changes };
 }
 
-/** Returns a token signed with a private key. It uses no library, so that the test can forge any token. */
-export function signToken(key: SigningKey, payload: object = claims(), header: object = {}): string {
-  const input = `${encode({ alg: key.alg, kid: key.kid, typ: 'at+jwt', ...header })}.${encode(payload)}`;
-  const digest = key.alg === 'EdDSA' ? null : 'sha256';
-  const signature = sign(digest, Buffer.from(input), { key: key.privateKey, dsaEncoding: 'ieee-p1363' });
+/**
+ * Returns a token signed with a private key, by the algorithm of its header if that is known. It uses no library, so that
+ * the test can forge any token.
+ */
+export function signToken(key: SigningKey, payload: object = claims(), more: object = {}): string {
+  const header = { alg: key.alg, kid: key.kid, typ: 'at+jwt', ...more };
+  const input = `${encode(header)}.${encode(payload)}`;
+  const alg = header.alg in DIGESTS ? header.alg : key.alg;
+  const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST };
+  const options = { dsaEncoding: 'ieee-p1363' as const, ...(alg.startsWith('PS') ? pss : {}) };
+  const signature = sign(DIGESTS[alg], Buffer.from(input), { key: key.privateKey, ...options });
   return `${input}.${signature.toString('base64url')}`;
 }
 

@@ -1,4 +1,4 @@
-import type { JWTVerifyGetKey } from 'jose' with { 'resolution-mode': 'import' };
+import type { JWK, JWTVerifyGetKey } from 'jose' with { 'resolution-mode': 'import' };
 
 /** Keys are fetched again after this time, so that removed ones are soon rejected. */
 const REFRESH_MS = 5 * 60_000;
@@ -10,6 +10,17 @@ const TIMEOUT_MS = 1000;
 /** The time after a failure while no keys are known. */
 const RETRY_AFTER_MS = 1000;
 const MAX_BYTES = 512 * 1024;
+/**
+ * The algorithms of keys that name none, by curve or type: a key is used with one algorithm (RFC 8725, 3.1). Those of
+ * curves are given by RFC 7518, 3.4, and RFC 8037, 3.1.
+ */
+const ALGORITHMS = new Map<unknown, string>([
+  ['RSA', 'RS256'],
+  ['P-256', 'ES256'],
+  ['P-384', 'ES384'],
+  ['P-521', 'ES512'],
+  ['Ed25519', 'EdDSA'],
+]);
 
 /** Thrown if the keys could not be fetched. */
 export class KeysUnavailable extends Error {}
@@ -64,7 +75,7 @@ export async function remoteKeys(url: string, report: (reason: string) => void):
   return { find, refresh };
 }
 
-/** Fetches a key set of at most {@link MAX_BYTES}. @throws Error unless the status is 200 and the body a JSON object */
+/** Fetches a key set of at most {@link MAX_BYTES}, in which each key names its algorithm. @throws Error unless the status is 200 and the body a JSON object */
 async function fetchLimited(...request: Parameters<typeof fetch>): Promise<Response> {
   const { status, body } = await fetch(...request);
   if (status !== 200 || body === null) throw new Error(`status ${String(status)}`);
@@ -75,10 +86,9 @@ async function fetchLimited(...request: Parameters<typeof fetch>): Promise<Respo
     if (length > MAX_BYTES) throw new Error(`more than ${String(MAX_BYTES)} bytes`);
     chunks.push(chunk);
   }
-  const text = Buffer.concat(chunks).toString();
-  const { keys } = Object(JSON.parse(text)) as { keys?: unknown };
+  const { keys } = Object(JSON.parse(Buffer.concat(chunks).toString())) as { keys?: unknown };
   if (!Array.isArray(keys) || !keys.every((key) => Object(key) === key)) throw new Error('not a JSON Web Key Set');
-  return new Response(text);
+  return Response.json({ keys: (keys as JWK[]).map((key) => ({ alg: ALGORITHMS.get(key.crv ?? key.kty), ...key })) });
 }
 
 /** Returns the cause of a failed fetch in a few words. */
