@@ -48,6 +48,8 @@ describe('the settings of authentication', () => {
     [{ AUTH_AUDIENCE: 'items' }, 'AUTH_AUDIENCE is set, but neither'],
     [{ AUTH_READS: 'required' }, 'AUTH_READS is set, but neither'],
     [{ AUTH_CREATE_SCOPE: 'items:create' }, 'AUTH_CREATE_SCOPE is set, but neither'],
+    [{ SELLER_BACKLOG_LIMIT: '5' }, 'SELLER_BACKLOG_LIMIT is set, but neither'],
+    [{ SELLER_BACKLOG_BYTES: '5000' }, 'SELLER_BACKLOG_BYTES is set, but neither'],
     [{ AUTH_TOKEN_TYPE: 'JWT' }, 'AUTH_TOKEN_TYPE is set, but neither'],
     [{ AUTH_TOKEN_TYPE: 'JWT', AUTH_API_KEYS: 'on' }, 'AUTH_TOKEN_TYPE is set, but neither'],
     [{ AUTH_JWT_SECRET: 'short', ...tokens }, 'AUTH_JWT_SECRET is not valid'],

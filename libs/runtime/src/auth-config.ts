@@ -22,6 +22,9 @@ export interface AuthConfig {
   readsRequired: boolean;
 }
 
+/** Settings that have no effect without authentication. */
+const NEED_CALLERS = ['AUTH_CREATE_SCOPE', 'SELLER_BACKLOG_LIMIT', 'SELLER_BACKLOG_BYTES'];
+
 /** Reads the settings of authentication. Returns undefined if it is off. @throws ConfigError */
 export function loadAuthConfig(env: NodeJS.ProcessEnv): AuthConfig | undefined {
   const jwt = loadJwtConfig(env);
@@ -29,7 +32,7 @@ export function loadAuthConfig(env: NodeJS.ProcessEnv): AuthConfig | undefined {
   const createScope = read(env, 'AUTH_CREATE_SCOPE');
   const readsRequired = read(env, 'AUTH_READS') === 'required';
   if (jwt !== undefined || apiKeys) return { jwt, apiKeys, createScope, readsRequired };
-  const unused = readsRequired ? 'AUTH_READS' : firstSet(env, ['AUTH_CREATE_SCOPE']);
+  const unused = readsRequired ? 'AUTH_READS' : firstSet(env, NEED_CALLERS);
   if (unused !== undefined) throw withoutKey(unused, ', and AUTH_API_KEYS is off');
   return undefined;
 }

@@ -47,6 +47,7 @@ describe('configuration', () => {
 
   it('treats an empty variable as missing', () => {
     expect(loadApiConfig({ ...stores, PORT: '', LOG_LEVEL: '' })).toMatchObject({ port: 3000, logLevel: 'info' });
+    expect(loadApiConfig({ ...stores, SELLER_BACKLOG_LIMIT: '' }).sellerBacklog).toBeUndefined();
     expect(() => loadApiConfig({ ...stores, REDIS_URL: '' })).toThrow('REDIS_URL is missing');
   });
 

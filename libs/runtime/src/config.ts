@@ -88,8 +88,8 @@ export type QueueConfig = Pick<CommonConfig, 'redisUrl' | 'queuePrefix'>;
 
 /** Reads the settings of the API process. @throws ConfigError */
 export function loadApiConfig(env = process.env): ApiConfig {
-  const auth = loadAuthConfig(env);
   const sellerBacklog = loadSellerBacklog(env);
+  const auth = loadAuthConfig(env);
   return {
     ...common(env),
     ...adminTokens(env),
