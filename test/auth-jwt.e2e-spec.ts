@@ -14,6 +14,7 @@ import {
   claims,
   ISSUER,
   KeyServer,
+  newShortKey,
   newSigningKey,
   signToken,
   signWithSecret,
@@ -138,46 +139,67 @@ describe('JSON Web Tokens', () => {
     expect(other.body.sellerId).toBe('jwt:bob');
   });
 
-  // https://www.rfc-editor.org/rfc/rfc8725
+  // The numbers are sections of https://www.rfc-editor.org/rfc/rfc8725.
   it('are rejected if they violate RFC 8725', async () => {
     const now = past(0);
     const another = newSigningKey('first', 'RS256');
+    const short = newShortKey('short');
+    published.keys = [key, short];
+    const { api: other } = await startOther();
+    expect((await read(other, signToken(key))).status).toBe(200);
     const unsigned = signToken(key, claims(), { alg: 'none' }).split('.');
-    const publicPem = key.publicKey.export({ type: 'spki', format: 'pem' });
+    const asSecret = (publicKey: string | Buffer): string => signWithSecret(publicKey, claims(), { kid: 'first' });
+    const publicJwk = key.publicKey.export({ format: 'jwk' });
     const embedded = {
       jwk: { ...another.publicKey.export({ format: 'jwk' }) },
       jku: 'http://127.0.0.1:1/',
       x5u: 'http://127.0.0.1:1/',
     };
+    // In Latin-1, each of these characters is one byte that is invalid in UTF-8.
+    const invalidUtf8 = Buffer.from(JSON.stringify(claims({ sub: '\xff\xfe' })), 'latin1');
     const cases: Record<string, string> = {
-      'signed by another key of the same id': signToken(another),
-      'signed by the key in their own header': signToken(another, claims(), embedded),
-      'changed after they were signed': signToken(key).replace(
+      '2.1: signed with the public key as a secret, in PEM': asSecret(
+        key.publicKey.export({ type: 'spki', format: 'pem' }),
+      ),
+      '2.1: signed with the public key as a secret, in DER': asSecret(
+        key.publicKey.export({ type: 'spki', format: 'der' }),
+      ),
+      '2.1: signed with the public key as a secret, as a JWK': asSecret(JSON.stringify(publicJwk)),
+      '2.1: signed with the public key as a secret, as the JWK that is published': asSecret(
+        JSON.stringify({ ...publicJwk, kid: 'first', alg: 'RS256' }),
+      ),
+      '3.1: with another algorithm than that of the key': signToken(key, claims(), { alg: 'PS256' }),
+      '3.2: without a signature': `${String(unsigned[0])}.${String(unsigned[1])}.`,
+      '3.2: with the algorithm none': unsigned.join('.'),
+      '3.2: with another spelling of none': signToken(key, claims(), { alg: 'nOnE' }),
+      '3.3: signed by another key of the same id': signToken(another),
+      '3.3: changed after they were signed': signToken(key).replace(
         /\.[^.]+\./,
         `.${Buffer.from(JSON.stringify(claims({ sub: 'bob' }))).toString('base64url')}.`,
       ),
-      'without a signature': `${String(unsigned[0])}.${String(unsigned[1])}.`,
-      'with the algorithm none': unsigned.join('.'),
-      'with another spelling of none': signToken(key, claims(), { alg: 'nOnE' }),
-      'signed with the public key as a secret': signWithSecret(publicPem, claims(), { kid: 'first' }),
-      'with another algorithm than that of the key': signToken(key, claims(), { alg: 'PS256' }),
-      'with an unknown critical header': signToken(key, claims(), { crit: ['other'], other: 1 }),
-      expired: signToken(key, claims({ exp: past(60) })),
-      'without an expiry': signToken(key, claims({ exp: undefined })),
-      'with a text as expiry': signToken(key, claims({ exp: String(now + 600) })),
-      'not valid yet': signToken(key, claims({ nbf: now + 120 })),
-      'of another issuer': signToken(key, claims({ iss: 'https://other.example' })),
-      'without an issuer': signToken(key, claims({ iss: undefined })),
-      'for another audience': signToken(key, claims({ aud: ['other'] })),
-      'without an audience': signToken(key, claims({ aud: undefined })),
-      'of another type': signToken(key, claims(), { typ: 'JWT' }),
-      'without a type': signToken(key, claims(), { typ: undefined }),
-      'without a subject': signToken(key, claims({ sub: undefined })),
-      'with an empty subject': signToken(key, claims({ sub: '' })),
-      'with a number as subject': signToken(key, claims({ sub: 7 })),
-      'with a subject of more than 255 characters': signToken(key, claims({ sub: 'a'.repeat(256) })),
-      'that are not JSON': `${Buffer.from('{').toString('base64url')}.e30.x`,
-      'that are encrypted': 'e30.a.b.c.d',
+      '3.5: signed by an RSA key of 1024 bits': signToken(short),
+      '3.7: with a payload that is not UTF-8': signToken(key, invalidUtf8),
+      '3.8: of another issuer': signToken(key, claims({ iss: 'https://other.example' })),
+      '3.8: without an issuer': signToken(key, claims({ iss: undefined })),
+      '3.8: without a subject': signToken(key, claims({ sub: undefined })),
+      '3.8: with an empty subject': signToken(key, claims({ sub: '' })),
+      '3.8: with a number as subject': signToken(key, claims({ sub: 7 })),
+      '3.8: with a subject of more than 255 characters': signToken(key, claims({ sub: 'a'.repeat(256) })),
+      '3.9: for another audience': signToken(key, claims({ aud: ['other'] })),
+      '3.9: without an audience': signToken(key, claims({ aud: undefined })),
+      '3.10: signed by the key in their own header': signToken(another, claims(), embedded),
+      '3.10: with a path as kid': signToken(key, claims(), { kid: '../../../../dev/null' }),
+      '3.10: with SQL as kid': signToken(key, claims(), { kid: "x' UNION SELECT 'first" }),
+      '3.10: with an object as kid': signToken(key, claims(), { kid: { $ne: '' } }),
+      '3.11: of another type': signToken(key, claims(), { typ: 'JWT' }),
+      '3.11: without a type': signToken(key, claims(), { typ: undefined }),
+      'RFC 7515, 4.1.11: with an unknown critical header': signToken(key, claims(), { crit: ['other'], other: 1 }),
+      'RFC 7519, 4.1.4: expired': signToken(key, claims({ exp: past(60) })),
+      'RFC 7519, 4.1.4: without an expiry': signToken(key, claims({ exp: undefined })),
+      'RFC 7519, 4.1.4: with a text as expiry': signToken(key, claims({ exp: String(now + 600) })),
+      'RFC 7519, 4.1.5: not valid yet': signToken(key, claims({ nbf: now + 120 })),
+      'RFC 7519, 7.2: that are not JSON': `${Buffer.from('{').toString('base64url')}.e30.x`,
+      'RFC 7519, 7.2: that are encrypted': 'e30.a.b.c.d',
     };
     const rejection = expect.objectContaining({
       status: 401,
@@ -187,10 +209,24 @@ describe('JSON Web Tokens', () => {
     for (const [index, [name, token]] of Object.entries(cases).entries()) {
       // Of an address of its own, because failed attempts are limited.
       const from = { ...bearer(token), 'X-Forwarded-For': `198.51.100.${String(index)}` };
-      const { status, headers } = await api.call('getAll', {}, from);
+      const { status, headers } = await other.call('getAll', {}, from);
       results[name] = { status, challenge: headers.get('www-authenticate') };
     }
     expect(results).toEqual(Object.fromEntries(Object.keys(cases).map((name) => [name, rejection])));
+  });
+
+  it('may name other keys and addresses of keys, which are neither used nor fetched', async () => {
+    const another = newSigningKey('first', 'RS256');
+    const elsewhere = new KeyServer([another]);
+    const url = await elsewhere.listen();
+    try {
+      const embedded = { jku: url, x5u: url, jwk: another.publicKey.export({ format: 'jwk' }) };
+      const { status, body } = await create(api, signToken(key, claims(), embedded));
+      expect({ status, seller: body.sellerId }).toEqual({ status: 200, seller: 'jwt:alice' });
+      expect(elsewhere.requests).toBe(0);
+    } finally {
+      await elsewhere.close();
+    }
   });
 
   it('say why they are rejected', async () => {
@@ -273,7 +309,7 @@ describe('JSON Web Tokens', () => {
     });
   });
 
-  describe('after six minutes without requests', () => {
+  describe('after some time without requests', () => {
     let idle: ServiceProcess;
     let client: ApiClient;
 
@@ -287,18 +323,25 @@ describe('JSON Web Tokens', () => {
       client = await idle.client();
       await read(client, signToken(key));
     });
-    const suspend = async (): Promise<void> => {
-      idle.signal('SIGUSR2');
-      await idle.waitForLog('suspended');
+    /** Suspends the process for six minutes, once or several times. */
+    const suspend = async (times = 1): Promise<void> => {
+      const count = (): number => idle.log.filter(({ msg }) => msg === 'suspended').length;
+      for (const end = count() + times; count() < end;) {
+        const next = count() + 1;
+        idle.signal('SIGUSR2');
+        await eventually(() => {
+          expect(count()).toBe(next);
+        });
+      }
     };
 
-    it('are rejected if their key has been removed', async () => {
+    it('are rejected after six minutes if their key has been removed', async () => {
       published.keys = otherKeys;
       await suspend();
       expect((await read(client, signToken(key))).status).toBe(401);
     });
 
-    it('are accepted if the keys cannot be fetched, which is tried and reported once in 30 s', async () => {
+    it('are accepted after six minutes if the keys cannot be fetched, which is tried and reported once in 30 s', async () => {
       published.behaviour = (request) => request.socket.destroy();
       await suspend();
       const before = published.requests;
@@ -310,6 +353,23 @@ describe('JSON Web Tokens', () => {
       }
       expect(published.requests).toBe(before + 1);
       expect(idle.log.filter(({ msg }) => msg === 'AUTH_JWKS_URL cannot be read')).toHaveLength(1);
+    });
+
+    it('get a 503 after an hour without keys, and are accepted once they can be fetched', async () => {
+      const readAs = (sub: string): Promise<HttpResponse<ErrorBody>> =>
+        read(client, signToken(key, claims({ sub, exp: past(-7200) })));
+      published.behaviour = (request) => request.socket.destroy();
+      await suspend(9);
+      expect((await readAs('within the hour')).status).toBe(200);
+      await suspend(2);
+      for (const sub of ['within the hour', 'after it']) {
+        const { status, headers } = await readAs(sub);
+        expect({ status, retryAfter: headers.get('retry-after') }).toEqual({ status: 503, retryAfter: '1' });
+      }
+      published.behaviour = undefined;
+      await eventually(async () => {
+        expect((await readAs('after it')).status).toBe(200);
+      });
     });
   });
 

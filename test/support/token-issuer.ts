@@ -36,7 +36,13 @@ export function newSigningKey(kid: string, alg: keyof typeof GENERATE = 'ES256')
   return { kid, alg, ...GENERATE[alg]() };
 }
 
-const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+/** Returns an RSA key that is shorter than RFC 7518, 3.3, allows. */
+export function newShortKey(kid: string): SigningKey {
+  return { kid, alg: 'RS256', ...generateKeyPairSync('rsa', { modulusLength: 1024 }) };
+}
+
+const encode = (value: object): string =>
+  (Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(value))).toString('base64url');
 
 /** Returns claims that are accepted, with changes. A change to undefined leaves a claim out. */
 export function claims(changes: object = {}): object {
@@ -45,8 +51,8 @@ export function claims(changes: object = {}): object {
 }
 
 /**
- * Returns a token signed with a private key, by the algorithm of its header if that is known. It uses no library, so that
- * the test can forge any token.
+ * Returns a token signed with a private key, by the algorithm of its header if that is known. A buffer is sent as it is.
+ * It uses no library, so that the test can forge any token.
  */
 export function signToken(key: SigningKey, payload: object = claims(), more: object = {}): string {
   const header = { alg: key.alg, kid: key.kid, typ: 'at+jwt', ...more };
