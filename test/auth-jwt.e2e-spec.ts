@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ErrorBody, Item } from '@app/contracts';
+import type { ErrorBody, Item, QueuedItem } from '@app/contracts';
 import { newMongoId } from '@app/database';
 import type { ApiClient, HttpResponse } from './support/api-client.js';
 import { eventually } from './support/eventually.js';
 import { validInput } from './support/items.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
 import { RawConnection } from './support/raw-connection.js';
-import { startApi, startService, type RunningApi, type Service } from './support/service.js';
+import { startApi, startService, startWorker, type RunningApi, type Service } from './support/service.js';
 import {
   AUDIENCE,
   bearer,
@@ -137,6 +137,39 @@ describe('JSON Web Tokens', () => {
     expect(other.headers.get('idempotency-replayed')).toBeNull();
     expect(other.body.id).not.toBe(mine.body.id);
     expect(other.body.sellerId).toBe('jwt:bob');
+  });
+
+  it('keep the idempotency keys of callers apart while their creates are queued', async () => {
+    const env = { ...service.env, QUEUE_PREFIX: `${String(service.env['QUEUE_PREFIX'])}-queued` };
+    const { api: other } = await startOther(env);
+    const input = validInput();
+    const queue = (sub: string): Promise<HttpResponse<QueuedItem>> =>
+      other.call('create', input, {
+        ...bearer(signToken(key, claims({ sub }))),
+        'Idempotency-Key': 'of-queued',
+        Prefer: 'respond-async',
+      });
+    const [mine, again, theirs] = [await queue('alice'), await queue('alice'), await queue('bob')];
+    const id = expect.stringMatching(/^[0-9a-f]{24}$/) as string;
+    for (const { status, headers, body } of [mine, again, theirs]) {
+      expect({ status, body }).toEqual({ status: 202, body: { id, status: 'queued' } });
+      expect(headers.get('idempotency-replayed')).toBeNull();
+    }
+    expect(again.body.id).toBe(mine.body.id);
+    expect(theirs.body.id).not.toBe(mine.body.id);
+    const worker = await startWorker(env);
+    try {
+      for (const [queued, sellerId] of [
+        [mine, 'jwt:alice'],
+        [theirs, 'jwt:bob'],
+      ] as const)
+        await eventually(async () => {
+          const { body } = await other.call<Item>('getById', { id: queued.body.id });
+          expect(body.sellerId).toBe(sellerId);
+        });
+    } finally {
+      await worker.stop();
+    }
   });
 
   // The numbers are sections of https://www.rfc-editor.org/rfc/rfc8725.
