@@ -11,8 +11,10 @@ import {
 import { eventually } from './support/eventually.js';
 import { validInput } from './support/items.js';
 import { startApi, startService, type Service } from './support/service.js';
+import { AUDIENCE, bearer, ISSUER, signWithSecret } from './support/token-issuer.js';
 
 const MAX_BYTES_PER_KEY = 200;
+const SECRET = 'a secret of at least 256 bits for these tests';
 
 describe('the Redis of rate limits', () => {
   let redis: DatabaseServer;
@@ -54,6 +56,29 @@ describe('the Redis of rate limits', () => {
     for (const key of keys) {
       expect(await inspect.memory('USAGE', key)).toBeLessThan(MAX_BYTES_PER_KEY);
       expect(await inspect.ttl(key)).toBeGreaterThan(3500);
+    }
+  });
+
+  it('names sellers by digests only, for their limits and for their shares of the queue', async () => {
+    await inspect.flushall();
+    const auth = { AUTH_JWT_SECRET: SECRET, AUTH_ISSUER: ISSUER, AUTH_AUDIENCE: AUDIENCE };
+    // No worker takes the jobs of this API.
+    const env = { ...service.env, ...auth, REDIS_URL: redis.url, QUEUE_PREFIX: 'of-sellers' };
+    const { api, stop } = await startApi(env);
+    try {
+      const headers = { ...bearer(signWithSecret(SECRET)), Prefer: 'respond-async' };
+      expect((await api.call('getAll', {}, headers)).status).toBe(200);
+      expect((await api.call('create', validInput(), headers)).status).toBe(202);
+      const keys = await inspect.keys('*');
+      const limits = keys.filter((key) => key.includes(':limit:')).map((key) => key.slice(0, -22));
+      expect(limits.sort()).toEqual(['{of-sellers}:limit:create:', '{of-sellers}:limit:getAll:']);
+      // The empty name is that of the virtual time.
+      const shares = keys.filter((key) => key.endsWith(':sellers'));
+      const sellers = await Promise.all(shares.map((key) => inspect.zrange(key, 0, -1)));
+      expect(sellers).toEqual([['', expect.stringMatching(/^[\w-]{22}$/)]]);
+      expect(JSON.stringify([keys, sellers])).not.toContain('alice');
+    } finally {
+      await stop();
     }
   });
 
