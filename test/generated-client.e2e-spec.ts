@@ -7,7 +7,9 @@ import type { Item } from '@app/contracts';
 import { ApiKeyRepository } from '@app/database';
 import { validInput } from './support/items.js';
 import { startService, type Service } from './support/service.js';
+import { AUDIENCE, claims, ISSUER, signWithSecret } from './support/token-issuer.js';
 
+const SECRET = 'a secret of at least 256 bits for these tests';
 const run = promisify(execFile);
 const MODULES = join(__dirname, '..', 'node_modules');
 const TSC = join(MODULES, 'typescript', 'bin', 'tsc');
@@ -60,7 +62,9 @@ describe('a client generated from the OpenAPI document', () => {
   let folder: string;
   beforeAll(async () => {
     [service, folder] = await Promise.all([
-      startService({ env: { AUTH_API_KEYS: 'on' } }),
+      startService({
+        env: { AUTH_API_KEYS: 'on', AUTH_JWT_SECRET: SECRET, AUTH_ISSUER: ISSUER, AUTH_AUDIENCE: AUDIENCE },
+      }),
       mkdtemp(join(tmpdir(), 'generated-client-')),
     ]);
     await symlink(MODULES, join(folder, 'node_modules'));
@@ -84,11 +88,17 @@ describe('a client generated from the OpenAPI document', () => {
 
     const wanted = { owner: 'acme', scopes: ['items:create'], expiresAt: new Date(Date.now() + 600_000) };
     const { key } = await new ApiKeyRepository(service.database).create(wanted);
-    const env = { PATH: process.env['PATH'], BASE: service.api.base, TOKEN: key };
-    const { stdout } = await run(process.execPath, [join(folder, 'program.js')], { env });
-    const { item, ...rest } = JSON.parse(stdout) as { item: Item };
-    expect(item).toMatchObject({ name: validInput()['name'], status: 'available', sellerId: 'key:acme' });
-    const paths = [['name'], ['stock']];
-    expect(rest).toEqual({ byId: item, list: [item], paths, missing: 'NOT_FOUND' });
+    const token = signWithSecret(SECRET, claims({ sub: 'alice' }));
+    for (const [TOKEN, sellerId] of [
+      [key, 'key:acme'],
+      [token, 'jwt:alice'],
+    ]) {
+      const env = { PATH: process.env['PATH'], BASE: service.api.base, TOKEN };
+      const { stdout } = await run(process.execPath, [join(folder, 'program.js')], { env });
+      const { item, ...rest } = JSON.parse(stdout) as { item: Item };
+      expect(item).toMatchObject({ name: validInput()['name'], status: 'available', sellerId });
+      const paths = [['name'], ['stock']];
+      expect(rest).toEqual({ byId: item, list: [item], paths, missing: 'NOT_FOUND' });
+    }
   });
 });
