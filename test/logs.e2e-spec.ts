@@ -1,9 +1,10 @@
 import { join } from 'node:path';
-import { SchemaRepository, type Database } from '@app/database';
+import { ApiKeyRepository, SchemaRepository, type Database } from '@app/database';
 import { freshEnvironment, openDatabase } from './support/environment.js';
 import { eventually } from './support/eventually.js';
 import { validInput } from './support/items.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
+import { AUDIENCE, bearer, claims, ISSUER, signWithSecret } from './support/token-issuer.js';
 
 const SECRET = 'nobody may read this';
 
@@ -90,6 +91,58 @@ describe('the log', () => {
     const { err } = await worker.waitForLog('create failed for good');
     expect(err).toMatchObject({ message: expect.stringContaining('index: name_1') as string });
     expect(JSON.stringify(worker.log)).not.toContain(SECRET);
+  });
+
+  it('contains no secrets and no credentials of requests, and neither do responses and metrics', async () => {
+    const secrets = { jwt: 'a secret of tokens, of at least 256 bits', redis: 'password-of-the-limits' };
+    const limits = new URL(String(env['REDIS_URL']));
+    // Redis has no such user, so that the processes log its refusals.
+    Object.assign(limits, { username: 'limits', password: secrets.redis });
+    const settings: NodeJS.ProcessEnv = {
+      ...{ LOG_LEVEL: 'trace', LOG_ACCESS: 'on', AUTH_API_KEYS: 'on' },
+      ...{ AUTH_JWT_SECRET: secrets.jwt, AUTH_ISSUER: ISSUER, AUTH_AUDIENCE: AUDIENCE },
+      ...{ RATE_LIMIT_GETALL: '1000/60', RATE_LIMIT_REDIS_URL: limits.href },
+    };
+    const [api, worker] = (['api', 'worker'] as const).map((name) =>
+      ServiceProcess.start(name, { ...env, ...settings }),
+    ) as [ServiceProcess, ServiceProcess];
+    await Promise.all([api.waitForStatus('degraded'), worker.waitForStatus('ready')]);
+    const expiresAt = new Date(Date.now() + 600_000);
+    const { key } = await new ApiKeyRepository(database).create({ owner: 'acme', scopes: ['items:create'], expiresAt });
+    const credentials = [
+      signWithSecret(secrets.jwt),
+      signWithSecret(secrets.jwt, claims({ scope: 'other' })),
+      signWithSecret(secrets.jwt, claims({ exp: 1 })),
+      signWithSecret(`another ${secrets.jwt}`),
+      key,
+      `${key.slice(0, -1)}_`,
+    ];
+    const client = await api.client();
+    const seen: unknown[] = [];
+    const statuses = new Set<number>();
+    for (const credential of credentials) {
+      for (const [operation, input] of [
+        ['getAll', {}],
+        ['getAll', { userId: 'bob' }],
+        ['getById', { id: 'f'.repeat(24) }],
+        ['create', validInput()],
+        ['create', {}],
+      ] as const) {
+        const { status, headers, body } = await client.call(operation, input, bearer(credential));
+        statuses.add(status);
+        seen.push([...headers], body);
+      }
+    }
+    expect([...statuses].sort()).toEqual([200, 400, 401, 403, 404]);
+    await eventually(() => {
+      expect(requestsIn(api).length).toBeGreaterThanOrEqual(30);
+      expect(JSON.stringify(api.log)).toContain('WRONGPASS');
+    });
+    seen.push(await api.metrics(), await worker.metrics(), await api.ready(), api.log, worker.log);
+    const output = JSON.stringify(seen);
+    const signatures = credentials.slice(0, 4).map((token) => String(token.split('.')[2]));
+    for (const secret of [...Object.values(secrets), ...signatures, ...credentials.slice(4)])
+      expect(output).not.toContain(secret);
   });
 
   it('contains no item text if the database refuses an item', async () => {
