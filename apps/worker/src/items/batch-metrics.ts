@@ -2,6 +2,8 @@ import type { JobOutcome } from '@app/queue';
 import { DURATION_BUCKETS } from '@app/runtime';
 import { Counter, Histogram, type Registry } from 'prom-client';
 
+const OUTCOMES: readonly JobOutcome['kind'][] = ['done', 'failed', 'wait', 'delay'];
+
 /** Measures batches of create jobs. */
 export class BatchMetrics {
   private readonly sizes: Histogram;
@@ -34,6 +36,8 @@ export class BatchMetrics {
       help: 'Jobs that have failed permanently',
       registers,
     });
+    // Prometheus does not see the first increase of a time series that does not exist before it.
+    for (const outcome of OUTCOMES) this.attempts.inc({ outcome }, 0);
   }
 
   /** Processes a batch and measures it. */

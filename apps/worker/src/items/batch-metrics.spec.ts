@@ -1,0 +1,36 @@
+import type { JobOutcome } from '@app/queue';
+import { Registry } from 'prom-client';
+import { BatchMetrics } from './batch-metrics.js';
+
+/** An outcome of each kind. The compiler reports a missing one. */
+const OUTCOMES: { [Kind in JobOutcome['kind']]: Extract<JobOutcome, { kind: Kind }> } = {
+  done: { kind: 'done' },
+  failed: { kind: 'failed', error: new Error('refused') },
+  wait: { kind: 'wait' },
+  delay: { kind: 'delay', ms: 5000 },
+};
+const KINDS = Object.keys(OUTCOMES) as JobOutcome['kind'][];
+
+describe('BatchMetrics', () => {
+  let registry: Registry;
+  let metrics: BatchMetrics;
+  beforeEach(() => {
+    registry = new Registry();
+    metrics = new BatchMetrics(registry);
+  });
+
+  const attempts = async (): Promise<Record<string, number>> => {
+    const { values } = (await registry.getSingleMetric('item_listing_job_attempts_total')?.get()) ?? { values: [] };
+    return Object.fromEntries(values.map(({ labels, value }) => [String(labels.outcome), value]));
+  };
+
+  it('counts attempts from zero, whatever their outcome', async () => {
+    expect(await attempts()).toEqual({ done: 0, failed: 0, wait: 0, delay: 0 });
+  });
+
+  it.each(KINDS)('counts the attempts of a batch by outcome: %s', async (kind) => {
+    const outcomes = [OUTCOMES[kind], OUTCOMES[kind]];
+    expect(await metrics.measure(() => Promise.resolve(outcomes))).toBe(outcomes);
+    expect(await attempts()).toEqual({ done: 0, failed: 0, wait: 0, delay: 0, [kind]: 2 });
+  });
+});
