@@ -2,11 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Item } from '@app/contracts';
 import { SchemaRepository, type Database } from '@app/database';
+import { VERSION } from '@app/runtime';
 import type { ApiClient } from './support/api-client.js';
+import { createRedis, removeDatabaseServers, startRedis } from './support/database-servers.js';
 import { freshEnvironment, openDatabase } from './support/environment.js';
 import { eventually } from './support/eventually.js';
 import { validInput } from './support/items.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
+import { createJob, openQueue, type OpenQueue } from './support/queue.js';
 
 /** Returns the value of a sample, or undefined if there is none. */
 async function valueOf(process: ServiceProcess, sample: string): Promise<number | undefined> {
@@ -18,13 +21,18 @@ async function valueOf(process: ServiceProcess, sample: string): Promise<number 
 describe('the metrics', () => {
   let database: Database;
   let env: NodeJS.ProcessEnv;
+  let jobs: OpenQueue;
   let api: ServiceProcess;
   let client: ApiClient;
   let worker: ServiceProcess;
 
   beforeAll(async () => {
-    env = freshEnvironment({ BACKLOG_LIMIT: '20', LOG_LEVEL: 'info' });
+    // A Redis of its own, because a test limits its memory.
+    const redis = await createRedis();
+    await startRedis(redis);
+    env = freshEnvironment({ REDIS_URL: redis.url, BACKLOG_LIMIT: '20', LOG_LEVEL: 'info' });
     database = await openDatabase(env);
+    jobs = openQueue(env);
     await new SchemaRepository(database).createIndexes();
     api = ServiceProcess.start('api', env);
     worker = ServiceProcess.start('worker', env);
@@ -33,8 +41,9 @@ describe('the metrics', () => {
   });
   afterAll(async () => {
     await database.connection.dropDatabase();
-    await database.close();
+    await Promise.all([database.close(), jobs.close()]);
     await endProcesses();
+    await removeDatabaseServers();
   });
 
   const create = (key?: string, wait = 10): Promise<{ status: number; body: unknown }> => {
@@ -90,6 +99,28 @@ describe('the metrics', () => {
     await expectOneMore(worker, 'item_listing_batch_duration_seconds_count', () => create());
   });
 
+  it('count a job that has failed permanently, and its attempt', async () => {
+    const attempts = 'item_listing_job_attempts_total{outcome="failed"}';
+    const before = await valueOf(worker, attempts);
+    await expectOneMore(worker, 'item_listing_jobs_failed_total', () =>
+      jobs.queue.add('create', { ...createJob(), item: null }),
+    );
+    expect(await valueOf(worker, attempts)).toBe(Number(before) + 1);
+  });
+
+  it('count an attempt that is made again later, and not as failed', async () => {
+    const before = await valueOf(worker, 'item_listing_jobs_failed_total');
+    const job = { ...createJob(), version: 99 };
+    try {
+      await expectOneMore(worker, 'item_listing_job_attempts_total{outcome="delay"}', () =>
+        jobs.queue.add('create', job, { jobId: job.id }),
+      );
+    } finally {
+      await eventually(() => jobs.queue.remove(job.id));
+    }
+    expect(await valueOf(worker, 'item_listing_jobs_failed_total')).toBe(before);
+  });
+
   it('show that creates wait in the queue, time out and are refused while the worker is stopped', async () => {
     worker.signal('SIGSTOP');
     try {
@@ -124,6 +155,28 @@ describe('the metrics', () => {
     for (const process of [api, worker])
       for (const store of ['mongodb', 'redis'])
         expect(await valueOf(process, `item_listing_store_response_seconds{store="${store}"}`)).toBeGreaterThan(0);
+  });
+
+  it('include the fraction of its maxmemory that Redis uses, and 0 without a limit', async () => {
+    const used = async (): Promise<number> => Number(/used_memory:(\d+)/.exec(await jobs.redis.info('memory'))?.[1]);
+    const ratio = (): Promise<number | undefined> => valueOf(api, 'item_listing_redis_memory_ratio');
+    expect(await ratio()).toBe(0);
+    const limit = 4 * (await used());
+    await jobs.redis.config('SET', 'maxmemory', limit);
+    // A sample is shared for a second.
+    await eventually(async () => {
+      expect(await ratio()).toBeGreaterThan(0);
+      expect(await ratio()).toBeCloseTo((await used()) / limit, 1);
+    });
+    await jobs.redis.config('SET', 'maxmemory', 0);
+    await eventually(async () => {
+      expect(await ratio()).toBe(0);
+    });
+  });
+
+  it('include the version', async () => {
+    for (const process of [api, worker])
+      expect(await valueOf(process, `item_listing_build_info{version="${VERSION}"}`)).toBe(1);
   });
 
   it('are those that docs/metrics.md describes', async () => {
