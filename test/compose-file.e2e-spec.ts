@@ -1,0 +1,105 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { parseYaml } from '@redocly/openapi-core';
+
+const ROOT = join(__dirname, '..');
+
+/** The parts of a service that are tested. All lists are in Compose's short syntax. */
+interface Service {
+  profiles?: string[];
+  read_only?: boolean;
+  privileged?: boolean;
+  cap_drop?: string[];
+  cap_add?: string[];
+  security_opt?: string[];
+  pids_limit?: number;
+  mem_limit?: string;
+  network_mode?: string;
+  networks?: string[];
+  ports?: string[];
+  volumes?: string[];
+}
+interface ComposeFile {
+  services: Record<string, Service>;
+  networks: Record<string, { internal?: boolean }>;
+}
+
+/** Capabilities that a service keeps, because its entry point needs them. All others have none. */
+const CAPABILITIES: Record<string, string[]> = {
+  passwords: ['CHOWN'],
+  mongo: ['CHOWN', 'DAC_OVERRIDE', 'SETGID', 'SETUID'],
+  redis: ['CHOWN', 'DAC_OVERRIDE', 'SETGID', 'SETUID'],
+};
+
+// Resolves anchors and merge keys.
+const { services, networks } = parseYaml(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8')) as ComposeFile;
+
+function serviceOf(name: string): Service {
+  const service = services[name];
+  if (service === undefined) throw new Error(`docker-compose.yml has no service ${name}`);
+  return service;
+}
+
+/** Returns the files of this checkout that a service reads: those named in its definition, in the folders it mounts. */
+function mountedFiles(service: Service): string[] {
+  const mounts = (service.volumes ?? []).filter((volume) => volume.startsWith('./')).map((volume) => volume.split(':'));
+  const named = [...JSON.stringify(service).matchAll(/\/etc\/[\w/-]+\.\w+/g)].map(([path]) => path);
+  return mounts.flatMap(([source = '', target = '']) => {
+    const files = named.filter((path) => path.startsWith(`${target}/`));
+    return [source, ...files.map((path) => source + path.slice(target.length))].map((path) => posix.normalize(path));
+  });
+}
+
+describe('docker-compose.yml', () => {
+  describe.each(Object.keys(services))('for the service %s', (name) => {
+    const service = serviceOf(name);
+
+    it('has a read-only file system', () => {
+      expect(service.read_only).toBe(true);
+    });
+
+    it('allows no new privileges, and only the capabilities of its entry point', () => {
+      expect(service.cap_drop).toEqual(['ALL']);
+      expect(service.cap_add).toEqual(CAPABILITIES[name]);
+      expect(service.security_opt).toEqual(['no-new-privileges:true']);
+      expect(service.privileged).toBeUndefined();
+    });
+
+    it('limits memory and processes', () => {
+      expect(service.mem_limit).toMatch(/^(\$\{\w+:-)?\d+[mg]\}?$/);
+      expect(service.pids_limit).toBeGreaterThan(0);
+    });
+
+    it('publishes ports on 127.0.0.1 only', () => {
+      expect((service.ports ?? []).filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
+    });
+  });
+
+  it.each(['mongo', 'redis'])('keeps %s in a network without access to the host and the internet', (name) => {
+    const { networks: own, network_mode, ports } = serviceOf(name);
+    expect([own, network_mode, ports]).toEqual([['stores'], undefined, undefined]);
+    expect(networks['stores']).toEqual({ internal: true });
+  });
+
+  it('publishes ports of the API and of the profile observability only', () => {
+    const published = Object.keys(services).filter((name) => serviceOf(name).ports !== undefined);
+    expect(published).toEqual(['api', 'prometheus', 'grafana']);
+  });
+
+  it('starts Prometheus and Grafana with the profile observability only, and everything else without it', () => {
+    const inProfiles = Object.entries(services).filter(([, { profiles }]) => profiles !== undefined);
+    expect(inProfiles.map(([name, { profiles }]) => [name, profiles])).toEqual([
+      ['prometheus', ['observability']],
+      ['grafana', ['observability']],
+    ]);
+  });
+
+  it.each([
+    ['prometheus', ['deploy/prometheus/prometheus.yml']],
+    ['grafana', ['deploy/grafana/provisioning', 'deploy/grafana/dashboards/item-listing.json']],
+  ])('mounts files that exist into %s', (name, expected) => {
+    const files = mountedFiles(serviceOf(name));
+    expect(files).toEqual(expect.arrayContaining(expected));
+    expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
+  });
+});
