@@ -1,7 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError, loadApiConfig, loadCliConfig, loadWorkerConfig } from './config.js';
+
+/** The settings that are declared as secrets, or have names of secrets. */
+const SECRETS = readFileSync(join(__dirname, 'settings.ts'), 'utf8')
+  .split('\n')
+  .filter((line) => /^ {2}[A-Z_]+: (secret\(|SECRET)|^ {2}[A-Z_]*(_SECRET|_TOKEN|_URI|REDIS_URL): /.test(line))
+  .map((line) => line.trim().replace(/:.*/, ''));
 
 const stores = { MONGODB_URI: 'mongodb://localhost:27017/items', REDIS_URL: 'redis://localhost' };
 
@@ -126,6 +132,22 @@ describe('configuration', () => {
         mongodbUri: stores.MONGODB_URI,
         adminToken: token,
       });
+    });
+
+    it('is found among all settings', () => {
+      expect(SECRETS).toEqual(expect.arrayContaining(['MONGODB_URI', 'RATE_LIMIT_REDIS_URL', 'METRICS_TOKEN']));
+    });
+
+    it.each(SECRETS)('is the same from a file as from the variable: %s', (name) => {
+      const scheme = name === 'MONGODB_URI' ? 'mongodb://' : name.endsWith('REDIS_URL') ? 'redis://' : '';
+      const value = `${scheme}${name}-of-more-than-32-characters`;
+      writeFileSync(file, value);
+      // AUTH_JWT_SECRET and RATE_LIMIT_REDIS_URL are refused without these.
+      const auth = { AUTH_JWT_SECRET: token, AUTH_ISSUER: 'issuer', AUTH_AUDIENCE: 'audience' };
+      const others = { ...stores, ...auth, RATE_LIMIT_CREATE: '100/60' };
+      const config = loadApiConfig({ ...others, [name]: undefined, [`${name}_FILE`]: file });
+      expect(config).toEqual(loadApiConfig({ ...others, [name]: value }));
+      expect(JSON.stringify(config)).toContain(value);
     });
 
     it.each([
