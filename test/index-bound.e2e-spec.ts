@@ -1,4 +1,5 @@
 import type { ItemRecord } from '@app/database';
+import { eventually } from './support/eventually.js';
 import { addFavourites, inListOrder, isListed, record, store } from './support/items.js';
 import { profile, type ProfiledQuery } from './support/profile.js';
 import { startApi, startService, type Service } from './support/service.js';
@@ -130,6 +131,27 @@ describe('every list of 20,000 items', () => {
     await items.updateOne(first, { isVisible: true });
     expect(whileHidden).toEqual(expected(skipped + 1));
     expect(await publicIds()).toEqual(expected(skipped));
+  });
+
+  it('counts the changes that another service makes in a transaction or with $merge within seconds', async () => {
+    const page = VERY_DEEP_PAGE + 50;
+    const skipped = (page - 1) * PAGE_SIZE;
+    const first = async (): Promise<unknown> => (await service.api.getAll({ pageSize: PAGE_SIZE, page }))[0]?.publicId;
+    const expected = (skip: number): unknown => catalogue[skip]?.publicId;
+    const { connection, models } = service.database;
+    const hide = { _id: { $in: catalogue.slice(0, 1).map(({ _id }) => _id) } };
+    expect(await first()).toBe(expected(skipped));
+    await connection.transaction((session) => models.items.updateOne(hide, { isVisible: false }, { session }));
+    await eventually(async () => {
+      expect(await first()).toBe(expected(skipped + 1));
+    });
+    const show = { $merge: { into: models.items.collection.name, on: '_id', whenMatched: 'merge' } } as const;
+    await models.items.collection
+      .aggregate([{ $match: hide }, { $project: { isVisible: { $literal: true } } }, show])
+      .toArray();
+    await eventually(async () => {
+      expect(await first()).toBe(expected(skipped));
+    });
   });
 
   it('finds a new item on a very deep page that was beyond the end', async () => {

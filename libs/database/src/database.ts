@@ -151,8 +151,9 @@ export class Database {
   }
 
   /**
-   * Returns a text that differs after any write to the items, or undefined if MongoDB does not tell: the number of
-   * writes that a server has done (https://www.mongodb.com/docs/manual/reference/operator/aggregation/collStats/).
+   * Returns a text that differs after a write to the items, or undefined if MongoDB does not tell: the number of writes
+   * that a server has done (https://www.mongodb.com/docs/manual/reference/operator/aggregation/collStats/). It counts
+   * neither `$merge`, nor that a transaction is committed.
    *
    * @param deadline in ms of `performance.now()`
    * @throws TimeoutError at the deadline

@@ -42,6 +42,8 @@ const CACHE_OPTIONS = { forMs: 60_000, count: 10_000 };
 const SEEK_FROM = 5000;
 /** The positions after each multiple of this many items are cached. */
 const STEP = 1000;
+/** For a short time, because MongoDB does not tell of every write, see {@link Database.writeState}. */
+const STEPS_CACHE = { ...CACHE_OPTIONS, forMs: 5000 };
 
 /** How many positions are read at a time, to find the next item that has one. */
 const POSITIONS_AT_ONCE = 1000;
@@ -58,7 +60,7 @@ export function isExpensive(filter: ItemFilter, range: PageRange<ListPosition>):
 export class ListReader {
   private readonly counts = new TtlCache<string, number>(CACHE_OPTIONS);
   private readonly positions = new TtlCache<string, { position: OptionalPosition }>(CACHE_OPTIONS);
-  private readonly steps = new TtlCache<string, ListPosition | typeof END>(CACHE_OPTIONS);
+  private readonly steps = new TtlCache<string, ListPosition | typeof END>(STEPS_CACHE);
 
   constructor(private readonly database: Database) {}
 
@@ -84,7 +86,7 @@ export class ListReader {
 
   /**
    * Returns the position after which to read a page by number, and how many items to skip from there. Positions are
-   * counted again after any write to the items.
+   * counted again after a write to the items.
    */
   private async seek(
     list: IndexedList,
