@@ -409,6 +409,22 @@ describe('setup', () => {
     for (const values of others) await expect(update(values)).rejects.toMatchObject(REFUSED);
   });
 
+  it('makes MongoDB reject documents that would make reading lists expensive for everyone', async () => {
+    await setUp();
+    for (const field of ['isBoosted', 'boostScore', 'createdAt', 'isVisible', 'status', 'categoryId', 'publicId']) {
+      const array = { [field]: [0, 1] };
+      await expect(insert({ searchVersion: 0, ...array })).rejects.toMatchObject(REFUSED);
+      await expect(update(array)).rejects.toMatchObject(REFUSED);
+    }
+    const { favourites } = service.database.models;
+    const favourite = { userId: 'reader', itemId: new mongo.ObjectId(), createdAt: new Date() };
+    await favourites.collection.insertOne(favourite);
+    for (const values of [{ createdAt: [new Date()] }, { itemId: 'item' }, { userId: 7 }])
+      await expect(
+        favourites.collection.insertOne({ ...favourite, _id: new mongo.ObjectId(), ...values }),
+      ).rejects.toMatchObject(REFUSED);
+  });
+
   it('lets MongoDB accept what other services may write', async () => {
     await setUp();
     const values: Values[] = [

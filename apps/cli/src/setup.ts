@@ -28,9 +28,12 @@ runCommand(USAGE, async (print) => {
 
   await withDatabase(print, DATABASE_STARTS_WITHIN_MS, async (database) => {
     const schema = new SchemaRepository(database);
+    const { dropped, kept } = await schema.dropMultikeyIndexes();
     await schema.createIndexes();
     const obsolete = await schema.dropObsoleteIndexes();
     print(`indexes exist${obsolete.length > 0 ? `; removed obsolete ones: ${obsolete.join(', ')}` : ''}`);
+    if (dropped.length > 0) print(`built again, because a document had an array in a field: ${dropped.join(', ')}`);
+    if (kept.length > 0) print(`slow, because a document has an array in a field: ${kept.join(', ')}; see check-data`);
     await validateWrites(schema, print);
     const highest = await new CounterRepository(database).raiseToHighestStored();
     print(`publicId sequence is at ${String(highest)} or above`);
@@ -44,7 +47,7 @@ runCommand(USAGE, async (print) => {
 async function validateWrites(schema: SchemaRepository, print: (line: string) => void): Promise<void> {
   const isOn = loadCliConfig().validateWrites;
   try {
-    await schema.validateItems(isOn);
+    await schema.validateWrites(isOn);
     print(
       isOn ? 'MongoDB checks the fields of items that are written' : 'MongoDB does not check items that are written',
     );

@@ -190,15 +190,12 @@ export class Database {
     await settledWithin(CLOSE_WITHIN_MS, this.connection.close());
   }
 
-  /**
-   * Throws if the user has no role, which MongoDB lets connect and even run `ping`, or if the only server of the URI is no
-   * member of a replica set yet.
-   */
+  /** Throws if the user has no role. MongoDB lets it connect, and even run `ping`. */
   private async checkRole(): Promise<void> {
     try {
       await this.models.items.collection.findOne({}, { projection: { _id: 1 } });
     } catch (error) {
-      if (isNotAllowed(error) || isDatabaseUnavailable(error)) throw error;
+      if (isNotAllowed(error)) throw error;
     }
   }
 

@@ -163,7 +163,7 @@ describe('MaintenanceRepository', () => {
       record({ searchVersion: 0 }),
       record(),
     );
-    await new SchemaRepository(database).validateItems(true);
+    await new SchemaRepository(database).validateWrites(true);
     const price = '12.50' as unknown as number;
     await database.models.items.collection.updateOne({ _id: broken._id }, { $set: { price } });
     const fields = { searchTerms: ['lamp'], searchVersion: 2 };

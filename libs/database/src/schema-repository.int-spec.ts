@@ -51,6 +51,24 @@ describe('SchemaRepository', () => {
     expect(await schema.missingIndexes()).toEqual({ unique: [], performance: [] });
   });
 
+  it('drops indexes that are multikey because of a document that is gone, but no others', async () => {
+    expect(await schema.dropMultikeyIndexes()).toEqual({ dropped: [], kept: [] });
+    const { insertedId } = await items().insertOne({ ...record(), searchTerms: null, boostScore: [0, 1] });
+    await store(database, record());
+    const multikey = [LIST_INDEXES.all, LIST_INDEXES.status, LIST_INDEXES.category, LIST_INDEXES.search].map(
+      (fields) =>
+        `items.${Object.entries(fields)
+          .map((entry) => entry.join('_'))
+          .join('_')}`,
+    );
+    expect(await schema.dropMultikeyIndexes()).toEqual({ dropped: [], kept: multikey });
+    await items().deleteOne({ _id: insertedId });
+    expect(await schema.dropMultikeyIndexes()).toEqual({ dropped: multikey, kept: [] });
+    await schema.createIndexes();
+    expect(await schema.dropMultikeyIndexes()).toEqual({ dropped: [], kept: [] });
+    expect(await schema.missingIndexes()).toEqual({ unique: [], performance: [] });
+  });
+
   it('rejects a different index with the same name', async () => {
     await items().dropIndex('publicId_1');
     await items().createIndexes([{ key: { publicId: 1 } }]);

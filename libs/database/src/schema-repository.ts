@@ -1,6 +1,6 @@
 import type { mongo } from 'mongoose';
 import type { Database } from './database.js';
-import { ITEM_VALIDATOR } from './serialization/item-validator.js';
+import { FAVOURITE_VALIDATOR, ITEM_VALIDATOR } from './serialization/item-validator.js';
 import { OBSOLETE_ITEM_INDEXES, LIST_INDEXES } from './models.js';
 
 /** Names of indexes that `createIndexes` has not created yet. */
@@ -17,10 +17,12 @@ interface StoredIndex {
   storageEngine?: object;
 }
 
+/** What is checked when documents are written, by collection. */
+const VALIDATORS: Record<string, object> = { items: ITEM_VALIDATOR, favourites: FAVOURITE_VALIDATOR };
 const NAMESPACE_NOT_FOUND = 26;
 const SEARCH_INDEX = nameOf(LIST_INDEXES.search);
 
-/** Manages the indexes of the collections, and the validator of items. */
+/** Manages the indexes of the collections, and the validators of items and favourites. */
 export class SchemaRepository {
   constructor(private readonly database: Database) {}
 
@@ -48,6 +50,29 @@ export class SchemaRepository {
   }
 
   /**
+   * Drops indexes that are multikey although no document has an array in their fields any more, except unique ones. For
+   * good, MongoDB does not read such an index in order, and sorts each page of its lists instead. Returns the names of the
+   * dropped ones, which {@link createIndexes} builds again, and of those that a document still keeps multikey.
+   *
+   * @see https://www.mongodb.com/docs/manual/core/indexes/index-types/index-multikey/
+   */
+  async dropMultikeyIndexes(): Promise<{ dropped: string[]; kept: string[] }> {
+    const [dropped, kept]: [string[], string[]] = [[], []];
+    for await (const { collection, name, options, stored } of this.declaredIndexes()) {
+      if (stored === undefined || options.unique === true) continue;
+      const filter = { ...options.partialFilterExpression };
+      const plan = await collection.find(filter, { hint: name }).explain('queryPlanner');
+      const paths = multikeyPathsIn(plan).filter((path) => path !== 'searchTerms');
+      if (paths.length === 0) continue;
+      const arrays = { ...filter, $or: paths.map((path) => ({ [path]: { $type: 'array' } })) };
+      const isNeeded = (await collection.findOne(arrays, { projection: { _id: 1 } })) !== null;
+      if (!isNeeded) await collection.dropIndex(name);
+      (isNeeded ? kept : dropped).push(`${collection.name}.${name}`);
+    }
+    return { dropped, kept };
+  }
+
+  /**
    * Drops the search index of an empty database that is about to be filled. If {@link createIndexes} builds it at the
    * end, MongoDB writes it once, in key order. Otherwise it soon outgrows the cache and slows down each insert.
    */
@@ -63,18 +88,20 @@ export class SchemaRepository {
   }
 
   /**
-   * Turns MongoDB's validation of items on or off, for writes by any service. Existing invalid items can still be
-   * updated. Does nothing if validation is already in that state.
+   * Turns MongoDB's validation of items and favourites on or off, for writes by any service. Existing invalid documents
+   * can still be updated. Does nothing if validation is already in that state.
    *
-   * @throws MongoServerError with code 13 if the user may not change the collection
+   * @throws MongoServerError with code 13 if the user may not change the collections
    */
-  async validateItems(isOn: boolean): Promise<void> {
-    const validator = isOn ? ITEM_VALIDATOR : {};
+  async validateWrites(isOn: boolean): Promise<void> {
     const { db } = this.database.connection;
-    const [items] = (await db?.listCollections({ name: 'items' }).toArray()) ?? [];
-    const present: unknown = (items as mongo.CollectionInfo | undefined)?.options?.validator ?? {};
-    if (JSON.stringify(present) === JSON.stringify(validator)) return;
-    await db?.command({ collMod: 'items', validator, validationLevel: 'moderate', validationAction: 'error' });
+    for (const [name, wanted] of Object.entries(VALIDATORS)) {
+      const validator = isOn ? wanted : {};
+      const [collection] = (await db?.listCollections({ name }).toArray()) ?? [];
+      const present: unknown = (collection as mongo.CollectionInfo | undefined)?.options?.validator ?? {};
+      if (JSON.stringify(present) === JSON.stringify(validator)) continue;
+      await db?.command({ collMod: name, validator, validationLevel: 'moderate', validationAction: 'error' });
+    }
   }
 
   async missingIndexes(): Promise<MissingIndexes> {
@@ -109,6 +136,16 @@ export class SchemaRepository {
       throw error;
     }
   }
+}
+
+/** Returns the fields of an index in which a document has or had an array, from the plan of a query. */
+function multikeyPathsIn(plan: unknown): string[] {
+  if (typeof plan !== 'object' || plan === null) return [];
+  return Object.entries(plan).flatMap(([name, value]: [string, unknown]) =>
+    name === 'multiKeyPaths'
+      ? Object.entries(value as Record<string, string[]>).flatMap(([path, arrays]) => (arrays.length > 0 ? [path] : []))
+      : multikeyPathsIn(value),
+  );
 }
 
 /** Returns the name that MongoDB gives an index by default. */

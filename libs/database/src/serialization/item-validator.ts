@@ -1,5 +1,6 @@
 import { ITEM_FIELDS, type FieldKind, type ItemField } from '@app/contracts';
 import { NOT_INDEXED } from '../item-record.js';
+import { LIST_INDEXES } from '../models.js';
 import { storedName } from './projection.js';
 
 /** The BSON types of each kind of field (https://www.mongodb.com/docs/manual/reference/operator/query/type/). */
@@ -21,8 +22,19 @@ const VALID_ITEM = {
   required: ITEM_FIELDS.filter(({ isNullable }) => !isNullable).map(storedName),
   properties: Object.fromEntries(ITEM_FIELDS.map((field) => [storedName(field), schemaOf(field)])),
 };
-/** All clients of a burst wait for the inserts, so its items are checked when they get their search terms. */
-const NEW_ITEM = { required: ['searchVersion'], properties: { searchVersion: { enum: [NOT_INDEXED] } } };
+/**
+ * An array in a field of a list index, other than the search terms, makes MongoDB sort the list for each of its pages
+ * (https://www.mongodb.com/docs/manual/core/indexes/index-types/index-multikey/).
+ */
+const LIST_FIELDS = Object.values(LIST_INDEXES).flatMap((index) =>
+  Object.keys(index).filter((name) => name !== 'searchTerms'),
+);
+const NO_ARRAYS = Object.fromEntries(LIST_FIELDS.map((name) => [name, { not: { bsonType: 'array' } }]));
+/** All clients of a burst wait for the inserts, so most fields are checked when its items get their search terms. */
+const NEW_ITEM = {
+  required: ['searchVersion'],
+  properties: { searchVersion: { enum: [NOT_INDEXED] }, ...NO_ARRAYS },
+};
 
 /** What MongoDB checks whenever a service writes an item. JSON Schema has no limits for times. */
 export const ITEM_VALIDATOR = {
@@ -31,6 +43,14 @@ export const ITEM_VALIDATOR = {
     { [name]: { $lt: FIRST_TIME } },
     { [name]: { $gt: LAST_TIME } },
   ]),
+};
+
+/** What MongoDB checks whenever a service writes a favourite. */
+export const FAVOURITE_VALIDATOR = {
+  $jsonSchema: {
+    required: ['userId', 'itemId', 'createdAt'],
+    properties: { userId: { bsonType: 'string' }, itemId: { bsonType: 'objectId' }, createdAt: { bsonType: 'date' } },
+  },
 };
 
 function schemaOf({ name, kind, isNullable, values, minimum }: ItemField): object {
