@@ -54,9 +54,12 @@ export class FavouritesReader {
       const likely = Math.ceil((missing * (read + 1)) / (found.size + 1));
       const count = Math.min(isBeforePage ? skip - read : likely, CHUNK, room);
       const positions = await this.findPositions(userId, after, count, deadline);
-      // A favourite whose position changes during the read may be read twice.
-      for (const favourite of await this.findItems(positions, filter, isBeforePage ? IDS : ITEMS, deadline))
-        found.set(idOf(favourite.item), favourite);
+      // A favourite that moves during the read may be read twice. It keeps its first position, because the cursor must not
+      // be further down the list than its place on the page.
+      for (const favourite of await this.findItems(positions, filter, isBeforePage ? IDS : ITEMS, deadline)) {
+        const id = idOf(favourite.item);
+        if (!found.has(id)) found.set(id, favourite);
+      }
       after = positions.at(-1);
       read += count;
       room = positions.length < count ? 0 : room - count;
