@@ -1,12 +1,13 @@
 import { mongo } from 'mongoose';
 import { freshEnvironment, openDatabase } from '../../../../test/support/environment.js';
-import { inListOrder, isListed, record } from '../../../../test/support/items.js';
+import { inListOrder, isListed, record, store } from '../../../../test/support/items.js';
 import { profile, type ProfiledQuery } from '../../../../test/support/profile.js';
 import type { Database } from '../database.js';
 import { idOf } from '../serialization/item-json.js';
 import type { ItemRecord } from '../item-record.js';
 import { ItemRepository } from '../item-repository.js';
 import type { ItemFilter } from './list-query.js';
+import type { ItemPage } from './list-reader.js';
 import { SchemaRepository } from '../schema-repository.js';
 
 interface FoundPage {
@@ -148,5 +149,55 @@ describe('ItemRepository.findPage', () => {
     const after = await costOf(() => find(filter, { after: last }));
     expect(after.documents).toBeLessThanOrEqual(LIMIT + 2);
     expect(after.keys).toBeLessThanOrEqual(LIMIT + 40);
+  });
+});
+
+describe('ListReader.findPage', () => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await openDatabase(freshEnvironment());
+    await new SchemaRepository(database).createIndexes();
+  });
+  afterAll(async () => {
+    await database.connection.dropDatabase();
+    await database.close();
+  });
+
+  it.each([
+    // If the item is found again as the one after the page, it is also on the next page, at its new position.
+    [
+      3,
+      [
+        ['a', 'b', 'c'],
+        ['a', 'd', 'e'],
+      ],
+    ],
+    [
+      4,
+      [
+        ['a', 'b', 'c'],
+        ['d', 'e'],
+      ],
+    ],
+  ])('returns an item that moves down the list during the read once: pages of %d', async (limit, pages) => {
+    const at = (time: number): Partial<ItemRecord> => ({ categoryId: limit, createdAt: new Date(time) });
+    const [a, b, c, d, e] = [record(at(50)), record(at(40)), record(at(30)), record(at(20)), record(at(10))];
+    await store(database, a, b, c, d, e);
+    const findItems = database.findItems.bind(database);
+    // MongoDB reads a long page in parts, each as the list is at that moment.
+    const reading = jest.spyOn(database, 'findItems').mockImplementationOnce(async (query, deadline) => {
+      const first = await findItems({ ...query, limit: 2 }, deadline);
+      await database.models.items.updateOne({ _id: a._id }, at(25));
+      return [...first, ...(await findItems({ ...query, skip: 1, limit: limit - 1 }, deadline))];
+    });
+    const names = new Map(Object.entries({ a, b, c, d, e }).map(([name, { _id }]) => [_id.toHexString(), name]));
+    const items = new ItemRepository(database);
+    const find = async (part: { skip: number } | { after: string }): Promise<ItemPage | undefined> =>
+      items.findPage({ categoryId: limit }, { limit, ...part }, performance.now() + 60_000);
+    const first = await find({ skip: 0 });
+    const second = await find({ after: first?.nextAfter ?? '' });
+    reading.mockRestore();
+    expect([first, second].map((page) => page?.items.map((item) => names.get(idOf(item))))).toEqual(pages);
+    expect(second?.nextAfter).toBeUndefined();
   });
 });

@@ -1,11 +1,11 @@
 import { TtlCache } from '@app/runtime';
+import { mongo } from 'mongoose';
 import type { Database } from '../database.js';
 import { isIndexMissing } from '../database-errors.js';
 import type { ItemQuery } from '../find-items.js';
 import { lastInOrder, type OptionalPosition } from './last-in-order.js';
 import { encodeCursor, LIST_CURSOR } from './list-cursor.js';
-import { mongo } from 'mongoose';
-import { deserialize, type RawItem } from '../serialization/item-json.js';
+import { deserialize, idOf, type RawItem } from '../serialization/item-json.js';
 import {
   positionBefore,
   listFilter,
@@ -79,8 +79,10 @@ export class ListReader {
       const positions = { projection: POSITION_FIELDS, skip: skip + skipped, limit: POSITIONS_AT_ONCE };
       return this.find(list, { filter: query, ...positions }, deadline);
     };
-    const items = found.slice(0, limit);
-    const last = found.length > limit ? await endOf(items, findPositions) : undefined;
+    const part = found.slice(0, limit);
+    const last = found.length > limit ? await endOf(part, findPositions) : undefined;
+    // An item that moves down the list during the read is found twice.
+    const items = [...new Map(part.map((item) => [idOf(item), item])).values()];
     return { items, nextAfter: last && encodeCursor(LIST_CURSOR, last) };
   }
 
