@@ -1,5 +1,4 @@
 import { TimeoutError } from '@app/runtime';
-import type { mongo } from 'mongoose';
 import {
   createMongodb,
   removeDatabaseServers,
@@ -11,7 +10,6 @@ import { eventually } from '../../../test/support/eventually.js';
 import { record, store } from '../../../test/support/items.js';
 import { Database } from './database.js';
 import { isDatabaseUnavailable } from './database-errors.js';
-import { findItems } from './find-items.js';
 import type { ItemRecord } from './item-record.js';
 import { initiateReplicaSet } from './replica-set.js';
 import { idOf } from './serialization/item-json.js';
@@ -20,7 +18,7 @@ import { ITEMS } from './serialization/projection.js';
 const [NETWORK_TIMEOUT, NOT_PRIMARY, TIME_LIMIT, UNKNOWN_OPERATOR] = [89, 10107, 50, 2];
 
 interface ServerStatus {
-  metrics: { cursor: { open: { total: number } }; commands: { find: { total: number } } };
+  metrics: { cursor: { open: { total: number } }; commands: Record<'find' | 'getMore', { total: number }> };
 }
 
 describe('Database.connect', () => {
@@ -92,7 +90,7 @@ describe('Database.findItems', () => {
   const serverStatus = async (): Promise<ServerStatus> => (await admin({ serverStatus: 1 })) as ServerStatus;
   const queries = async (): Promise<number> => (await serverStatus()).metrics.commands.find.total;
   const failNextQuery = async (
-    failure: 'off' | { closeConnection: true } | { errorCode: number; blockTimeMS?: number },
+    failure: 'off' | { closeConnection: true; blockTimeMS?: number } | { errorCode: number; blockTimeMS?: number },
   ): Promise<void> => {
     const fail =
       failure === 'off' ? { mode: 'off' } : { mode: { times: 1 }, data: { failCommands: ['find'], ...failure } };
@@ -131,13 +129,7 @@ describe('Database.findItems', () => {
   it('does not read again after its deadline', async () => {
     const blocked = { blockConnection: true, blockTimeMS: 300 };
     await failNextQuery({ errorCode: NOT_PRIMARY, ...blocked });
-    const { db, collection } = database.models.items;
-    const finding = findItems(
-      db.db as mongo.Db,
-      collection.collectionName,
-      { filter: {}, ...ITEMS },
-      performance.now() + 200,
-    );
+    const finding = database.findItems({ filter: {}, ...ITEMS }, performance.now() + 200);
     await expect(finding).rejects.toBeInstanceOf(TimeoutError);
   });
 
@@ -180,5 +172,54 @@ describe('Database.findItems', () => {
     const profiled = await concerned.connection.db?.collection('system.profile').find({ op: 'query' }).toArray();
     await concerned.close();
     expect(profiled).toMatchObject([{ command: { readConcern: { level: 'majority' } } }]);
+  });
+
+  describe('with a time limit for reads', () => {
+    /** Runs one query at a time: the next one begins after all attempts of the one before. */
+    let api: Database;
+    beforeEach(async () => {
+      const uri = new URL(mongod.url);
+      uri.searchParams.set('maxPoolSize', '1');
+      api = new Database({ uri: uri.href, serverSelectionMs: 5000, socketMs: 0, readMs: 60_000 });
+      await api.connect(() => undefined);
+    });
+    afterEach(() => api.close());
+
+    const reads = {
+      findItems: (deadline: number) => api.findItems({ filter: {}, ...ITEMS }, deadline),
+      readAll: (deadline: number) => api.readAll(deadline, (limits) => api.models.items.collection.find({}, limits)),
+    };
+
+    it.each(['findItems', 'readAll'] as const)('%s reads again if the connection broke', async (name) => {
+      await store(database, record());
+      await failNextQuery({ closeConnection: true });
+      expect(await reads[name](performance.now() + 30_000)).toHaveLength(1);
+    });
+
+    it.each(['findItems', 'readAll'] as const)('%s does not read again after its deadline', async (name) => {
+      const before = await queries();
+      const blocked = { blockConnection: true, blockTimeMS: 300 };
+      await failNextQuery({ closeConnection: true, ...blocked });
+      await expect(reads[name](performance.now() + 150)).rejects.toBeInstanceOf(TimeoutError);
+      await reads[name](performance.now() + 30_000);
+      // MongoDB does not count the first one.
+      expect(await queries()).toBe(before + 1);
+    });
+
+    it('fetches no batch after the deadline, and leaves no cursor open', async () => {
+      await store(database, record(), record(), record(), record());
+      const getMores = async (): Promise<number> => (await serverStatus()).metrics.commands.getMore.total;
+      const before = await getMores();
+      const data = { failCommands: ['getMore'], blockConnection: true, blockTimeMS: 300 };
+      await admin({ configureFailPoint: 'failCommand', mode: { times: 1 }, data });
+      const { collection } = api.models.items;
+      const reading = api.readAll(performance.now() + 200, (limits) =>
+        collection.find({}, { batchSize: 1, ...limits }),
+      );
+      await expect(reading).rejects.toBeInstanceOf(TimeoutError);
+      await reads.readAll(performance.now() + 30_000);
+      expect(await getMores()).toBeLessThanOrEqual(before + 1);
+      expect((await serverStatus()).metrics.cursor.open.total).toBe(0);
+    });
   });
 });

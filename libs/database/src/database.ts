@@ -10,10 +10,16 @@ import {
   withTimeout,
 } from '@app/runtime';
 import mongoose, { mongo, type Connection, type ConnectOptions } from 'mongoose';
-import { isDatabaseUnavailable, isNotAllowed, isReplicaSetMissing, reasonOf } from './database-errors.js';
+import {
+  isDatabaseUnavailable,
+  isNotAllowed,
+  isReadRetryable,
+  isReplicaSetMissing,
+  reasonOf,
+} from './database-errors.js';
 import { findItems, type ItemQuery } from './find-items.js';
 import { createModels, type Models } from './models.js';
-import { limitsUntil, type QueryLimits } from './query-limits.js';
+import { readUntil, type QueryLimits } from './query-limits.js';
 import type { RawItem } from './serialization/item-json.js';
 
 export interface DatabaseOptions {
@@ -134,14 +140,15 @@ export class Database {
 
   /**
    * Returns everything that a query of the driver finds. A query that has not started by the deadline never does.
-   * MongoDB aborts a running one shortly before the deadline.
+   * MongoDB aborts a running one shortly before the deadline. A query that fails because the connection broke or the
+   * server is no longer primary is sent once more.
    *
    * @param deadline in ms of `performance.now()`
    * @param query receives the limits that it must pass to the driver
    * @throws TimeoutError, or the server error with code 50; `isDatabaseUnavailable` returns true for both
    */
   async readAll<T>(deadline: number, query: (limits: QueryLimits) => mongo.AbstractCursor<T>): Promise<T[]> {
-    return this.readBy(deadline, () => query(limitsUntil(deadline)).toArray());
+    return this.readBy(deadline, () => readUntil(deadline, query));
   }
 
   /** Returns all items that a query finds, as BSON. Otherwise the same as `readAll`. */
@@ -176,10 +183,12 @@ export class Database {
     // The native collections of the driver do not exist before the first connect.
     if (!this.connected || db === undefined)
       throw new TimeoutError(this.replicaSetMissing ? NO_REPLICA_SET : 'not connected');
-    const found = await withDeadline(
-      deadline,
-      this.reads.run(() => read(db), { deadline }),
-    );
+    const readWithRetry = (): Promise<T[]> =>
+      read(db).catch((error: unknown) => {
+        if (!isReadRetryable(error)) throw error;
+        return read(db);
+      });
+    const found = await withDeadline(deadline, this.reads.run(readWithRetry, { deadline }));
     if (found === EXPIRED) throw new TimeoutError('not read in time');
     return found;
   }
@@ -210,7 +219,8 @@ export class Database {
       readPreference: 'primary',
       // Replaces invalid UTF-8 in texts with U+FFFD. One such document would fail everything that is read with it.
       enableUtf8Validation: false,
-      retryReads: true,
+      // With a time limit, `readBy` retries: the driver would retry after the deadline too.
+      retryReads: this.options.readMs === undefined,
       retryWrites: true,
     };
   }

@@ -1,6 +1,5 @@
 import { mongo } from 'mongoose';
-import { isReadRetryable } from './database-errors.js';
-import { limitsUntil } from './query-limits.js';
+import { limitsUntil, readUntil } from './query-limits.js';
 import type { RawItem } from './serialization/item-json.js';
 
 /** A query for items, with options of MongoDB's `find` command. */
@@ -22,8 +21,8 @@ const RAW_BATCH = { fieldsAsRaw: { firstBatch: true } };
  * Returns all items that a query finds, as BSON.
  *
  * Sends the command itself, because a cursor of the driver parses every field of each document, even with its option
- * `raw`. The driver neither retries a command nor fetches its other batches. If that is needed, reads everything again
- * with a cursor.
+ * `raw`. The driver does not fetch the other batches of a command: if there are any, reads everything again with a
+ * cursor.
  *
  * @param deadline in ms of `performance.now()`
  * @throws TimeoutError if the deadline passes before a query has started
@@ -34,20 +33,14 @@ export async function findItems(
   query: ItemQuery,
   deadline: number,
 ): Promise<RawItem[]> {
-  try {
-    const readConcern = db.readConcern && { readConcern: { level: db.readConcern.level } };
-    const command = { find: collectionName, ...query, ...ONE_BATCH, ...limitsUntil(deadline), ...readConcern };
-    const { cursor } = await db.command(command, RAW_BATCH);
-    const { id, firstBatch } = cursor as { id: number | mongo.Long; firstBatch: RawItem[] };
-    if (id === 0) return firstBatch;
-    // A cursor that cannot be closed expires.
-    await db.command({ killCursors: collectionName, cursors: [mongo.Long.fromValue(id)] }).catch(() => undefined);
-  } catch (error) {
-    if (!isReadRetryable(error)) throw error;
-  }
+  const readConcern = db.readConcern && { readConcern: { level: db.readConcern.level } };
+  const command = { find: collectionName, ...query, ...ONE_BATCH, ...limitsUntil(deadline), ...readConcern };
+  const { cursor } = await db.command(command, RAW_BATCH);
+  const { id, firstBatch } = cursor as { id: number | mongo.Long; firstBatch: RawItem[] };
+  if (id === 0) return firstBatch;
+  // A cursor that cannot be closed expires.
+  await db.command({ killCursors: collectionName, cursors: [mongo.Long.fromValue(id)] }).catch(() => undefined);
   const { filter, ...options } = query;
-  return db
-    .collection(collectionName)
-    .find<RawItem & mongo.Document>(filter, { ...options, ...ONE_BATCH, ...limitsUntil(deadline), raw: true })
-    .toArray();
+  const items = db.collection<RawItem & mongo.Document>(collectionName);
+  return readUntil(deadline, (limits) => items.find(filter, { ...options, ...ONE_BATCH, ...limits, raw: true }));
 }

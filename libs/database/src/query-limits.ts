@@ -1,4 +1,5 @@
 import { TimeoutError } from '@app/runtime';
+import type { mongo } from 'mongoose';
 
 /** Options of one query. */
 export interface QueryLimits {
@@ -18,4 +19,25 @@ export function limitsUntil(deadline: number): QueryLimits {
   const left = deadline - performance.now();
   if (left <= 0) throw new TimeoutError('no time left for a query');
   return { maxTimeMS: Math.ceil(left * QUERY_SHARE) };
+}
+
+/**
+ * Returns everything that a query of the driver finds. Fetches no batch after the deadline.
+ *
+ * @param deadline in ms of `performance.now()`
+ * @throws TimeoutError after the deadline
+ */
+export async function readUntil<T>(
+  deadline: number,
+  query: (limits: QueryLimits) => mongo.AbstractCursor<T>,
+): Promise<T[]> {
+  const cursor = query(limitsUntil(deadline));
+  const found: T[] = [];
+  // An error in this loop closes the cursor.
+  for await (const document of cursor) {
+    found.push(document);
+    for (const buffered of cursor.readBufferedDocuments()) found.push(buffered);
+    if (performance.now() > deadline) throw new TimeoutError('no time left for a batch');
+  }
+  return found;
 }
