@@ -1,4 +1,4 @@
-import { isApiKey, type ApiKeyRepository } from '@app/database';
+import { isApiKey, type ApiKey, type ApiKeyRepository } from '@app/database';
 import { TtlCache } from '@app/runtime';
 import { InvalidCredential } from './auth-errors.js';
 import { principalId, type Principal } from './principal.js';
@@ -10,7 +10,7 @@ const NO_SUCH_KEY = new InvalidCredential('The API key does not exist');
 
 /** Verifies API keys. */
 export class ApiKeyVerifier {
-  private readonly cache = new TtlCache<string, Promise<Principal>>(CACHE);
+  private readonly cache = new TtlCache<string, { found: ApiKey | undefined }>(CACHE);
 
   constructor(private readonly keys: ApiKeyRepository) {}
 
@@ -22,16 +22,21 @@ export class ApiKeyVerifier {
    */
   async verify(key: string): Promise<Principal> {
     if (!isApiKey(key)) throw NO_SUCH_KEY;
-    return this.cache.getOrSet(key, () => this.find(key));
-  }
-
-  private async find(key: string): Promise<Principal> {
-    const found = await this.keys.findByKey(key, performance.now() + LOOK_UP_WITHIN_MS);
+    const found = await this.find(key);
     const id = principalId('key', found?.owner);
     if (found === undefined || id === undefined) throw NO_SUCH_KEY;
     if (found.revokedAt !== null) throw new InvalidCredential('The API key is revoked');
     const { scopes, expiresAt } = found;
     if (expiresAt.getTime() <= Date.now()) throw new InvalidCredential('The API key has expired');
     return { id, scopes, expiresAt: expiresAt.getTime() };
+  }
+
+  /** Caches only what was found: a caller that shares a pending look-up would have less time than its own. */
+  private async find(key: string): Promise<ApiKey | undefined> {
+    const cached = this.cache.get(key);
+    if (cached !== undefined) return cached.found;
+    const found = await this.keys.findByKey(key, performance.now() + LOOK_UP_WITHIN_MS);
+    this.cache.set(key, { found });
+    return found;
   }
 }
