@@ -80,8 +80,20 @@ describe('the search index of an empty database', () => {
     expect(await missing()).toEqual([]);
   });
 
+  it('exists after the terminal was closed, which may send SIGHUP twice', async () => {
+    const command = await startedImport();
+    command.child.kill('SIGHUP');
+    await eventually(() => {
+      expect(command.stdout).toContain('run the same command again');
+    });
+    command.child.kill('SIGHUP');
+    expect((await command.waitForExit()).code).toBe(129);
+    expect(await missing()).toEqual([]);
+  });
+
   it.each([
     ['SIGINT', 130],
+    ['SIGQUIT', 131],
     ['SIGTERM', 143],
   ] as const)('exists after %s', async (signal, exitCode) => {
     const command = await startedImport();

@@ -24,13 +24,13 @@ import { withDatabase } from './with-database.js';
 const CONNECT_WITHIN_MS = 10_000;
 const SOME_REJECTED = 1;
 const COULD_NOT_RUN = 2;
-const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
+const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGQUIT: 131, SIGTERM: 143 } as const;
 
 collectGarbageEarly();
 
 /**
  * Loads items or reference data from a file. Exit codes: 0 on success, 1 if lines were rejected, 2 if the import could
- * not run or finish, 130 after SIGINT, 143 after SIGTERM.
+ * not run or finish, 128 + N after signal N.
  */
 runCommand(USAGE, async (print) => {
   // A reader that closes the pipe early, such as `head`, does not interrupt the import.
@@ -127,15 +127,17 @@ async function requireUniqueIndexes(schema: SchemaRepository): Promise<void> {
   if (unique.length > 0) throw new CommandError('The database has no indexes yet: run `npm run setup` first');
 }
 
-/** The first signal stops reading. The same signal again ends the process. */
+/** The first signal stops reading. The same signal again ends the process, except for SIGHUP. */
 function stopOnSignals(): { stop: AbortController; interruption: () => keyof typeof EXIT_CODES | undefined } {
   const stop = new AbortController();
   let received: keyof typeof EXIT_CODES | undefined;
-  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+  for (const name of Object.keys(EXIT_CODES) as (keyof typeof EXIT_CODES)[]) {
     process.once(name, () => {
       received ??= name;
       stop.abort();
     });
   }
+  // A terminal that is closed may send it twice: from the shell and from the kernel.
+  process.on('SIGHUP', () => undefined);
   return { stop, interruption: () => received };
 }
