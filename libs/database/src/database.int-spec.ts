@@ -1,4 +1,5 @@
 import { TimeoutError } from '@app/runtime';
+import { mongo } from 'mongoose';
 import {
   createMongodb,
   removeDatabaseServers,
@@ -172,6 +173,26 @@ describe('Database.findItems', () => {
     const profiled = await concerned.connection.db?.collection('system.profile').find({ op: 'query' }).toArray();
     await concerned.close();
     expect(profiled).toMatchObject([{ command: { readConcern: { level: 'majority' } } }]);
+  });
+
+  it.each([
+    'raw=true',
+    'promoteValues=false',
+    'promoteLongs=false',
+    'promoteBuffers=true',
+    'useBigInt64=true',
+    'bsonRegExp=true',
+  ])('reads documents in the same form if MONGODB_URI has %s', async (option) => {
+    const { Binary, Long } = mongo;
+    const stored = { number: 1, long: Long.fromNumber(2), bytes: new Binary(Buffer.from('3')), pattern: /4/ };
+    const { insertedId } = await database.connection.collection('forms').insertOne(stored);
+    const other = await openDatabase({ ...freshEnvironment(), MONGODB_URI: `${mongod.url}&${option}` });
+    const [expected, found] = await Promise.all(
+      [database, other].map(({ connection }) => connection.collection('forms').findOne({ _id: insertedId })),
+    );
+    await other.close();
+    expect(expected).toMatchObject({ number: 1, long: 2, pattern: /4/ });
+    expect(found).toEqual(expected);
   });
 
   describe('with a time limit for reads', () => {

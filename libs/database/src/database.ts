@@ -215,6 +215,13 @@ export class Database {
       waitQueueTimeoutMS: this.options.serverSelectionMs,
       socketTimeoutMS: this.options.socketMs,
       heartbeatFrequencyMS: 2000,
+      // Override the URI, because documents are used in this form.
+      raw: false,
+      promoteValues: true,
+      promoteLongs: true,
+      promoteBuffers: false,
+      useBigInt64: false,
+      bsonRegExp: false,
       // Overrides the URI, because reads must find every acknowledged write.
       readPreference: 'primary',
       // Replaces invalid UTF-8 in texts with U+FFFD. One such document would fail everything that is read with it.
