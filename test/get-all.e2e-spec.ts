@@ -168,6 +168,18 @@ describe('getAll', () => {
     expect(data.issues.map(({ path }) => path)).toEqual([[field]]);
   });
 
+  it('asks for fewer items if their page is too large to send', async () => {
+    const categoryId = emptyCategory();
+    // Larger than `create` allows, as another service may store them.
+    const description = 'x'.repeat(1_000_000);
+    for (let n = 0; n < 45; n++) await store(service.database, record({ categoryId, description, searchTerms: [] }));
+    const input = { categoryId: String(categoryId), pageSize: 45 };
+    const { status, code, message } = await service.api.error('getAll', input);
+    expect([status, code, message]).toEqual([503, 'SERVICE_UNAVAILABLE', expect.stringContaining('fewer items')]);
+    expect(await service.api.getAll({ ...input, pageSize: 20 })).toHaveLength(20);
+    await service.database.models.items.deleteMany({ categoryId });
+  });
+
   it('reports all issues at once and ignores unknown keys', async () => {
     const input = { page: 0, pageSize: 'x', status: 1, after: 'x', unknown: true };
     const { data } = await service.api.error('getAll', input);

@@ -42,6 +42,12 @@ const READ_WITHIN_MS = 1800;
  * client has disconnected.
  */
 const MAX_LOOKUP_LENGTH = 1000;
+/** The largest page in bytes. A larger one would exceed the memory that may be held for all clients. */
+const MAX_PAGE_BYTES = 40 * 1024 * 1024;
+const PAGE_TOO_LARGE = new ApiError('SERVICE_UNAVAILABLE', {
+  message: 'The items of this page are too large: request fewer items per page',
+  headers: { 'Retry-After': '1' },
+});
 const UNKNOWN_POSITION = { path: ['after'], message: 'No item or cursor of this list' };
 const NO_SUCH_ITEM = new ApiError('NOT_FOUND', { message: 'No such item' });
 
@@ -96,14 +102,16 @@ export class ItemsService {
    * Returns a serialized page of a list or of a user's favourites.
    *
    * @throws ApiError BAD_REQUEST if `after` is not a position in the list; UNAUTHORIZED or FORBIDDEN if authentication
-   *   is on and the favourites are those of another user
+   *   is on and the favourites are those of another user; SERVICE_UNAVAILABLE if the page is too large
    */
   async getAll({ search = '', ...input }: GetAllInput, { receivedAt, ...caller }: ListContext): Promise<ItemsPage> {
     if (this.config.auth !== undefined && input.userId !== undefined) requireUser(caller.principal, input.userId);
     const request: ListRequest = { ...input, terms: queryTerms(search) };
     const read = async (deadline: number): Promise<ItemsPage> => {
       const { items, nextAfter } = await this.findPage(request, deadline);
-      return { items: new Json(await itemsJson(items, this.view(), this.malformed.report)), nextAfter };
+      const json = await itemsJson(items, this.view(), this.malformed.report);
+      if (json.length > MAX_PAGE_BYTES) throw PAGE_TOO_LARGE;
+      return { items: new Json(json), nextAfter };
     };
     return this.pages.load(JSON.stringify(request), receivedAt + READ_WITHIN_MS, read, caller.disconnected);
   }
