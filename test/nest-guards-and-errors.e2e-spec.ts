@@ -1,4 +1,5 @@
 import {
+  BadRequestException,
   type CanActivate,
   ConflictException,
   Controller,
@@ -81,8 +82,22 @@ class UsersController {
 @Module({ controllers: [UsersController], providers: [{ provide: APP_PIPE, useClass: InputPipe }] })
 class UsersModule {}
 
+const EXCEPTIONS = {
+  custom: () => new HttpException({ status: 403, error: 'This is a custom message' }, 403),
+  validation: () => new BadRequestException({ errors: [{ field: 'name' }], count: 1n, check: () => true }),
+  parts: () => new BadRequestException({ message: ['a is short', 'b is long'], error: { id: 7 }, status: 'locked' }),
+  list: () => new HttpException(['a is short', 'b is long'], 400),
+  described: () => new BadRequestException('No such cat', { description: 'A cat that left' }),
+  secret: () => new InternalServerErrorException({ message: 'No more cats', path: '/srv/cats' }),
+};
+
 @Controller('cats')
 class CatsController {
+  @Get('exceptions/:name')
+  exception(@Param('name') name: keyof typeof EXCEPTIONS): never {
+    throw EXCEPTIONS[name]();
+  }
+
   @Get()
   findAll(): object {
     return {};
@@ -153,6 +168,21 @@ describeApplications((env) => {
     }
     expect((await get(client, '/cats/legal')).status).toBe(451);
     expect((await get(client, '/cats/guarded', { Authorization: 'Bearer x' })).status).toBe(200);
+  });
+
+  it('sends the text of exceptions of Nest as the message, and their other content as data if it is JSON', async () => {
+    const expected = {
+      custom: { code: 'FORBIDDEN', status: 403, message: 'This is a custom message' },
+      validation: { message: 'Bad Request Exception', data: { errors: [{ field: 'name' }] } },
+      parts: { message: 'a is short; b is long', data: { error: { id: 7 }, status: 'locked' } },
+      list: { message: 'a is short; b is long' },
+      described: { message: 'No such cat' },
+      secret: { code: 'INTERNAL_SERVER_ERROR', status: 500, message: 'No more cats' },
+    };
+    for (const [name, body] of Object.entries(expected)) {
+      const response = await get(client, `/cats/exceptions/${name}`);
+      expect(await response.json()).toEqual({ defined: false, code: 'BAD_REQUEST', status: 400, ...body });
+    }
   });
 
   it('logs the exceptions of Nest that have a status of 500 or above, and no others', async () => {

@@ -4,7 +4,7 @@ import { isDatabaseUnavailable, reasonOf } from '@app/database';
 import { TimeoutError, type Logger } from '@app/runtime';
 import { sendError, type ApiRequest, type ApiResponse } from './api-message.js';
 import type { CallerAddress } from './caller-address.js';
-import { ApiError } from './api-error.js';
+import { ApiError, type ApiErrorDetails } from './api-error.js';
 import { cutOff } from './early-error.js';
 
 /** A store that is unavailable is usually back within seconds. */
@@ -35,9 +35,9 @@ export class ErrorFilter implements ExceptionFilter {
     if (error instanceof ApiError) return error;
     if (error instanceof HttpException) {
       if (error.getStatus() >= 500) this.logUnexpected(error, request);
-      return ofStatus(error.getStatus(), messageOf(error));
+      return ofStatus(error.getStatus(), detailsOf(error));
     }
-    if (isHttpError(error)) return ofStatus(error.statusCode, error.message);
+    if (isHttpError(error)) return ofStatus(error.statusCode, { message: error.message });
     if (isDatabaseUnavailable(error)) {
       const { requestId } = request;
       const ip = this.callerAddress(request);
@@ -54,10 +54,10 @@ export class ErrorFilter implements ExceptionFilter {
 }
 
 /** Returns the error with the code of a status. */
-function ofStatus(status: number, message: string): ApiError {
+function ofStatus(status: number, details: ApiErrorDetails): ApiError {
   const codes = Object.keys(ERRORS) as ErrorCode[];
   const code = codes.find((each) => ERRORS[each].status === status);
-  return new ApiError(code ?? (status < 500 ? 'BAD_REQUEST' : 'INTERNAL_SERVER_ERROR'), { status, message });
+  return new ApiError(code ?? (status < 500 ? 'BAD_REQUEST' : 'INTERNAL_SERVER_ERROR'), { status, ...details });
 }
 
 /** Returns whether middleware of Express blames the client (https://www.npmjs.com/package/http-errors). */
@@ -66,8 +66,34 @@ function isHttpError(error: unknown): error is Error & { statusCode: number } {
   return error instanceof Error && expose === true && Number(statusCode) >= 400 && Number(statusCode) < 500;
 }
 
-/** Nest's validation pipe throws a list of messages. */
-function messageOf(error: HttpException): string {
-  const { message = error.message } = Object(error.getResponse()) as { message?: string | string[] };
-  return [message].flat().join('; ');
+/**
+ * Returns the message of an exception of Nest, or its `error` if it has none, and its other content as data. Beside a
+ * message, `error` only names the status. Data of an error of the service itself is not sent.
+ */
+function detailsOf(exception: HttpException): ApiErrorDetails {
+  const [status, response] = [exception.getStatus(), exception.getResponse()];
+  const content = typeof response === 'string' || Array.isArray(response) ? { message: response } : response;
+  const { message, error } = content as { message?: unknown; error?: unknown };
+  const details = { message: textOf(message) ?? textOf(error) ?? exception.message };
+  const data = Object.entries(content).filter(([key, value]) => {
+    if (key === 'message' || key === 'error') return textOf(value) === undefined && isJson(value);
+    if (key === 'status' || key === 'statusCode') return value !== status && isJson(value);
+    return isJson(value);
+  });
+  return status >= 500 || data.length === 0 ? details : { ...details, data: Object.fromEntries(data) };
+}
+
+/** Returns a text as it is, and a list of texts, which Nest's validation pipe throws, as one. */
+function textOf(value: unknown): string | undefined {
+  const texts = [value].flat();
+  return texts.length > 0 && texts.every((text) => typeof text === 'string') ? texts.join('; ') : undefined;
+}
+
+/** Returns whether a value can be sent. */
+function isJson(value: unknown): boolean {
+  try {
+    return (JSON.stringify(value) as string | undefined) !== undefined;
+  } catch {
+    return false;
+  }
 }
