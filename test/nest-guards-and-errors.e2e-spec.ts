@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import { json } from 'node:stream/consumers';
 import {
   BadRequestException,
   type CanActivate,
@@ -7,6 +10,7 @@ import {
   type ExecutionContext,
   Get,
   HttpException,
+  HttpStatus,
   Injectable,
   InternalServerErrorException,
   Module,
@@ -93,6 +97,11 @@ const EXCEPTIONS = {
 
 @Controller('cats')
 class CatsController {
+  @Get('statuses/:status')
+  status(@Param('status', ParseIntPipe) status: number): never {
+    throw new HttpException('Sorry', status);
+  }
+
   @Get('exceptions/:name')
   exception(@Param('name') name: keyof typeof EXCEPTIONS): never {
     throw EXCEPTIONS[name]();
@@ -182,6 +191,19 @@ describeApplications((env) => {
     for (const [name, body] of Object.entries(expected)) {
       const response = await get(client, `/cats/exceptions/${name}`);
       expect(await response.json()).toEqual({ defined: false, code: 'BAD_REQUEST', status: 400, ...body });
+    }
+  });
+
+  it('gives each status that Nest names a code of its own', async () => {
+    const statuses = [...Object.values(HttpStatus), 451].filter((status) => Number(status) >= 400);
+    const codes = new Map<string, unknown>();
+    for (const status of statuses) {
+      // Not fetch, which rejects a 407.
+      const request = http.get(`${client.base}/cats/statuses/${String(status)}`, { agent: false });
+      const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+      const { code } = (await json(response)) as { code: string };
+      expect([response.statusCode, code, codes.get(code)]).toEqual([status, code, undefined]);
+      codes.set(code, status);
     }
   });
 
