@@ -120,7 +120,7 @@ export class ApiModule implements OnApplicationShutdown {
     return { module: ApiModule, controllers: [ItemsController, DocsController, HealthController], providers };
   }
 
-  /** Closes the queue before the database. The hooks of other modules may still use both. */
+  /** Closes the queue before the database. Earlier hooks, such as `onModuleDestroy`, may still use both. */
   async onApplicationShutdown(): Promise<void> {
     await this.queue.close();
     this.replies.close();

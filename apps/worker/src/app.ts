@@ -4,12 +4,12 @@ import { NestFactory } from '@nestjs/core';
 import { Registry } from 'prom-client';
 import { startAdmin, type AdminServer } from '@app/admin';
 import { checkMongodbUri, Database, SchemaRepository } from '@app/database';
-import { parseRedisUrl, ReplyPublisher, type RedisConnection } from '@app/queue';
+import { parseRedisUrl } from '@app/queue';
 import { nestLogger, SharedReadiness, throttle, type Logger, type Stoppable, type WorkerConfig } from '@app/runtime';
 import { CreateItemConsumer } from './items/create-item.consumer.js';
 import { SearchIndexer } from './items/search-indexer.js';
 import { MaintenanceScheduler } from './maintenance/maintenance.scheduler.js';
-import { WORKER_REDIS, WorkerModule } from './worker.module.js';
+import { WorkerModule } from './worker.module.js';
 
 /** A running worker. */
 export interface WorkerApp extends Stoppable {
@@ -66,13 +66,11 @@ async function consume(app: INestApplicationContext, logger: Logger, stopping: A
   logger.info('taking jobs');
 }
 
-/** Completes the current jobs or returns them to the queue, then closes the queue before the database. */
+/** Completes the current jobs or returns them to the queue, then closes the application. */
 async function shutDown(app: INestApplicationContext, admin: AdminServer): Promise<void> {
   await Promise.all([app.get(CreateItemConsumer).stop(GRACE_MS), app.get(MaintenanceScheduler).stop()]);
   await app.get(SearchIndexer).stop(INDEX_WITHIN_MS);
-  app.get(ReplyPublisher).close();
-  app.get<RedisConnection>(WORKER_REDIS).disconnect();
-  await app.get(Database).close();
   await admin.close();
+  // Runs Nest's lifecycle hooks, after the last job.
   await app.close();
 }

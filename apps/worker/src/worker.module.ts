@@ -1,4 +1,4 @@
-import { Inject, Module, type DynamicModule, type Provider } from '@nestjs/common';
+import { Inject, Module, type DynamicModule, type OnApplicationShutdown, type Provider } from '@nestjs/common';
 import { Registry } from 'prom-client';
 import {
   CounterRepository,
@@ -30,18 +30,19 @@ import { MaintenanceScheduler } from './maintenance/maintenance.scheduler.js';
 const WRITES = { serverSelectionMs: 4000, socketMs: 8000 };
 
 /** Injection token of the connection on which BullMQ takes jobs. */
-export const WORKER_REDIS = Symbol('WorkerRedis');
+const WORKER_REDIS = Symbol('WorkerRedis');
 const WORKER_CONFIG = Symbol('WorkerConfig');
 const LOGGER = Symbol('Logger');
 
 /** Wires the worker process. */
 @Module({})
-export class WorkerModule {
+export class WorkerModule implements OnApplicationShutdown {
   constructor(
-    registry: Registry,
+    @Inject(WORKER_REDIS) private readonly redis: RedisConnection,
+    private readonly replies: ReplyPublisher,
+    private readonly database: Database,
     readiness: SharedReadiness,
-    database: Database,
-    @Inject(WORKER_REDIS) redis: RedisConnection,
+    registry: Registry,
   ) {
     registerProcessMetrics(registry, readiness, {
       mongodb: () => database.responds(CHECK_TIMEOUT_MS),
@@ -78,5 +79,12 @@ export class WorkerModule {
       { provide: Registry, useFactory: () => new Registry() },
     ];
     return { module: WorkerModule, providers };
+  }
+
+  /** Closes Redis before the database. Earlier hooks, such as `onModuleDestroy`, may still use both. */
+  async onApplicationShutdown(): Promise<void> {
+    this.replies.close();
+    this.redis.disconnect();
+    await this.database.close();
   }
 }
