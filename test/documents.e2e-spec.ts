@@ -42,15 +42,57 @@ function brokenLinksOf(document: string): string[] {
   });
 }
 
+const FOLDERS = ['apps', 'libs', 'tools', 'bench', 'test', 'deploy', 'docs'];
+const PATH = new RegExp(`\`((?:${FOLDERS.join('|')})(?:/[\\w.-]+)*)\``, 'g');
+
+function pathsIn(text: string): string[] {
+  return [...text.matchAll(PATH)].map(([, path = '']) => path);
+}
+
+/** Returns the folders of the files that a text names, and the folders themselves. */
+function foldersIn(text: string): string[] {
+  return pathsIn(text).map((path) => (path.includes('.') ? dirname(path) : path));
+}
+
+/**
+ * Returns the names of files, other than whole paths, that are wrong: not exactly once in the folders that their row or
+ * sentence names, or else those of the first line of their section. If neither names any, the file may be anywhere.
+ */
+function wrongNamesIn(document: string): string[] {
+  const files = FOLDERS.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true }).map((name) => `${folder}/${String(name)}`),
+  );
+  return document.split(/^## .*\n+/m).flatMap((section) => {
+    const lines = section.split('\n');
+    const shared = foldersIn(lines[0] ?? '');
+    const parts = lines.flatMap((line) => (line.startsWith('|') ? [line] : line.split(/(?<=\.) /)));
+    return parts.flatMap((part) => {
+      const folders = [foldersIn(part), shared].find(({ length }) => length > 0);
+      const names = [...part.matchAll(/`([\w./-]+\.m?[jt]s)`/g)].map(([, name = '']) => name);
+      return names.flatMap((name) => {
+        if (pathsIn(part).includes(name)) return [];
+        const found = files.filter((file) => file.endsWith(`/${name}`));
+        if (folders === undefined) return found.length > 0 ? [] : [name];
+        const inside = found.filter((file) => folders.some((folder) => file.startsWith(`${folder}/`)));
+        return inside.length === 1 ? [] : [name];
+      });
+    });
+  });
+}
+
 describe('the documents', () => {
   it.each(DOCUMENTS)('have links that lead somewhere: %s', (document) => {
     expect(brokenLinksOf(document)).toEqual([]);
   });
 
   it('name files and folders that exist, in ARCHITECTURE.md', () => {
-    const paths = [...read('ARCHITECTURE.md').matchAll(/`((?:apps|libs|tools|bench|test|docs)(?:\/[\w.-]+)*)`/g)];
+    const architecture = read('ARCHITECTURE.md');
+    const paths = pathsIn(architecture);
     expect(paths.length).toBeGreaterThan(20);
-    expect(paths.map(([, path = '']) => path).filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+    const rows = [...architecture.matchAll(/^\| `([^`]+)` +\|/gm)].map(([, path = '']) => path);
+    expect(rows.length).toBeGreaterThan(20);
+    expect([...paths, ...rows].filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+    expect(wrongNamesIn(architecture)).toEqual([]);
   });
 
   it.each([
