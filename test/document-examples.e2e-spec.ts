@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -10,91 +12,110 @@ const run = promisify(execFile);
 const ROOT = join(__dirname, '..');
 const NODE_TOOL = (path: string): string => join(ROOT, 'node_modules', ...path.split('/'));
 
-/** Examples that are not run here, by their first line: where they are tested instead, or why they are not. */
+/**
+ * Examples that are not run here, by {@link keyOf}: where they are tested instead, or why they are not. If you change
+ * one, check that its test still runs it.
+ */
 const ELSEWHERE = new Map([
   [
-    'export AUTH_JWKS_URL=https://login.example/jwks.json AUTH_ISSUER=https://login.example AUTH_AUDIENCE=item-listing',
+    '58f2adac export AUTH_JWKS_URL=https://login.example/jwks.json AUTH_ISSUER=https://login.example AUTH_AUDIENCE=item-listing',
     'auth-jwt.e2e-spec.ts',
   ],
   [
-    'export RATE_LIMIT_CREATE=100/60 RATE_LIMIT_GETALL=600/60 RATE_LIMIT_GETBYID=3000/60   # requests per seconds',
+    'a0d11def export RATE_LIMIT_CREATE=100/60 RATE_LIMIT_GETALL=600/60 RATE_LIMIT_GETBYID=3000/60   # requests per seconds',
     'rate-limits.e2e-spec.ts',
   ],
-  ['RateLimit: "create";r=58;t=24, "bytes";r=9871234;t=24', 'rate-limits.e2e-spec.ts'],
-  ['npm run --silent keys -- create --owner acme             # prints the key, once', 'auth-api-keys.e2e-spec.ts'],
+  ['83e3afb9 RateLimit: "create";r=58;t=24, "bytes";r=9871234;t=24', 'rate-limits.e2e-spec.ts'],
   [
-    'npm start                   # installs, builds, starts MongoDB and Redis on 127.0.0.1; Ctrl-C stops everything',
+    '92ecc2b8 npm run --silent keys -- create --owner acme             # prints the key, once',
+    'auth-api-keys.e2e-spec.ts',
+  ],
+  [
+    '1316a94c npm start                   # installs, builds, starts MongoDB and Redis on 127.0.0.1; Ctrl-C stops everything',
     'start.e2e-spec.ts; Docker: npm run test:compose',
   ],
   [
-    'DEMO_CATALOGUE=off PUBLIC_SITE_URL=https://shop.example docker compose up -d --build --scale worker=3',
+    'a779cc5e DEMO_CATALOGUE=off PUBLIC_SITE_URL=https://shop.example docker compose up -d --build --scale worker=3',
     'Docker: npm run test:compose',
   ],
   [
-    'docker compose up -d --build --scale worker=3   # no .env needed; the API is on http://127.0.0.1:3000',
+    '62c5d1fa docker compose up -d --build --scale worker=3   # no .env needed; the API is on http://127.0.0.1:3000',
     'Docker: npm run test:compose',
   ],
   [
-    'docker compose run --rm -T --no-deps setup node dist/apps/cli/src/import.js - < items.ndjson',
+    'b21ec5a8 docker compose run --rm -T --no-deps setup node dist/apps/cli/src/import.js - < items.ndjson',
     'Docker: npm run test:compose',
   ],
   [
-    'kubectl create secret generic stores --from-env-file=stores.env   # two lines: MONGODB_URI=… and REDIS_URL=…',
+    'e1c06129 kubectl create secret generic stores --from-env-file=stores.env   # two lines: MONGODB_URI=… and REDIS_URL=…',
     'Kubernetes: npm run test:helm',
   ],
-  ['npm run import -- items.ndjson                       # or items.csv, or - for stdin', 'import.e2e-spec.ts'],
   [
-    'npm run --silent jobs -- list                # the newest 20, with the error of each; --page 2 for more',
+    'be71a448 npm run import -- items.ndjson                       # or items.csv, or - for stdin',
+    'import.e2e-spec.ts',
+  ],
+  [
+    '7b5383c5 npm run --silent jobs -- list                # the newest 20, with the error of each; --page 2 for more',
     'failed-jobs.e2e-spec.ts',
   ],
   [
-    'docker compose --profile observability up -d --build   # Grafana is on http://127.0.0.1:3003, Prometheus on :9090',
+    '6c5b5e50 docker compose --profile observability up -d --build   # Grafana is on http://127.0.0.1:3003, Prometheus on :9090',
     'Docker; the queries of the dashboard: dashboard.e2e-spec.ts',
   ],
   [
-    `docker compose exec -T mongo sh -c 'mongodump --uri "$(cat /run/mongodb-admin/mongodb-admin-uri)" --archive --gzip' > items.archive`,
+    `1079a205 docker compose exec -T mongo sh -c 'mongodump --uri "$(cat /run/mongodb-admin/mongodb-admin-uri)" --archive --gzip' > items.archive`,
     'backup.e2e-spec.ts',
   ],
   ...[
-    'docker compose run --rm --no-deps setup node dist/apps/cli/src/keys.js list',
-    'docker compose stop api worker',
-    `docker compose exec -T mongo sh -c 'mongorestore --uri "$(cat /run/mongodb-admin/mongodb-admin-uri)" --archive --gzip --drop' < items.archive`,
-    'docker compose run --rm setup',
-    'docker compose run --rm --no-deps setup node dist/apps/cli/src/keys.js revoke ID',
-    'docker compose up -d',
+    '4891c215 docker compose run --rm --no-deps setup node dist/apps/cli/src/keys.js list',
+    '3f44d76a docker compose stop api worker',
+    `c5778df5 docker compose exec -T mongo sh -c 'mongorestore --uri "$(cat /run/mongodb-admin/mongodb-admin-uri)" --archive --gzip --drop' < items.archive`,
+    'b4ee737e docker compose run --rm setup',
+    '66b1f14b docker compose run --rm --no-deps setup node dist/apps/cli/src/keys.js revoke ID',
+    'c6db98eb docker compose up -d',
   ].map((command) => [command, 'restore: backup.e2e-spec.ts'] as const),
-  ['docker compose build', 'upgrade: npm run test:compose'],
-  [`docker compose exec mongo sh -c 'mongosh "$(cat /run/mongodb-admin/mongodb-admin-uri)"'`, 'needs a terminal'],
+  ['806f642b docker compose build', 'upgrade: npm run test:compose'],
   [
-    "npm run certify -- --mongodb 'mongodb://HOST/EMPTY-DATABASE?replicaSet=NAME' --redis redis://HOST",
-    'needs databases of its own',
-  ],
-  ['OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318 npm run start:api', 'tracing.e2e-spec.ts'],
-  ...[
-    "openssl req -x509 -newkey rsa:2048 -nodes -days 3650 -subj '/CN=Stores CA' -keyout ca.key -out ca.pem",
-    'port 0',
-    'net:',
-    "mongosh 'mongodb://localhost/admin?directConnection=true&tls=true&tlsCAFile=/etc/item-listing/tls/ca.pem&tlsAllowInvalidHostnames=true'",
-    "rs.initiate({ _id: 'rs0', members: [{ _id: 0, host: 'stores.example:27017' }] });",
-    "mongosh 'mongodb://admin:MONGODB-ADMIN-PASSWORD@stores.example/item-listing?authSource=admin&tls=true&tlsCAFile=/etc/item-listing/tls/ca.pem'",
-    "db.createUser({ user: 'item-listing', pwd: 'MONGODB-PASSWORD', roles: ['readWrite'] });",
-    'umask 077',
-    'MONGODB_URI_FILE=/etc/item-listing/tls/mongodb-setup-uri npm run setup',
-    'export NODE_EXTRA_CA_CERTS=/etc/item-listing/tls/ca.pem',
-  ].map((first) => [first, 'secured-stores.e2e-spec.ts'] as const),
-  [
-    "redis-cli --tls --cacert /etc/item-listing/tls/ca.pem -h stores.example --user admin --askpass ACL SETUSER item-listing '>NEW-REDIS-PASSWORD'",
+    `cc53f537 docker compose exec mongo sh -c 'mongosh "$(cat /run/mongodb-admin/mongodb-admin-uri)"'`,
     'needs a terminal',
   ],
-  ['npm ci && npm run pack:client', 'client-package.e2e-spec.ts'],
-  ['npm install /path/to/item-listing-client-0.1.0.tgz', 'client-package.e2e-spec.ts'],
-  ["import { ItemListingClient } from 'item-listing-client';", 'client-package.e2e-spec.ts'],
-  ["import { createORPCClient } from '@orpc/client';", 'orpc-readme.e2e-spec.ts'],
   [
-    'npx openapi-typescript http://localhost:3000/openapi.json -o item-listing.d.ts',
+    "595598b0 npm run certify -- --mongodb 'mongodb://HOST/EMPTY-DATABASE?replicaSet=NAME' --redis redis://HOST",
+    'needs databases of its own',
+  ],
+  ['19c94947 OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318 npm run start:api', 'tracing.e2e-spec.ts'],
+  ...[
+    "62c65930 openssl req -x509 -newkey rsa:2048 -nodes -days 3650 -subj '/CN=Stores CA' -keyout ca.key -out ca.pem",
+    'ac6f62ce port 0',
+    '27b82dc9 net:',
+    "95618357 mongosh 'mongodb://localhost/admin?directConnection=true&tls=true&tlsCAFile=/etc/item-listing/tls/ca.pem&tlsAllowInvalidHostnames=true'",
+    "0d31ef5b rs.initiate({ _id: 'rs0', members: [{ _id: 0, host: 'stores.example:27017' }] });",
+    "6303aab3 mongosh 'mongodb://admin:MONGODB-ADMIN-PASSWORD@stores.example/item-listing?authSource=admin&tls=true&tlsCAFile=/etc/item-listing/tls/ca.pem'",
+    "da19ff3e db.createUser({ user: 'item-listing', pwd: 'MONGODB-PASSWORD', roles: ['readWrite'] });",
+    '96ce3806 umask 077',
+    '03c3c320 MONGODB_URI_FILE=/etc/item-listing/tls/mongodb-setup-uri npm run setup',
+    '7ecc7fab export NODE_EXTRA_CA_CERTS=/etc/item-listing/tls/ca.pem',
+  ].map((first) => [first, 'secured-stores.e2e-spec.ts'] as const),
+  [
+    "daa977be redis-cli --tls --cacert /etc/item-listing/tls/ca.pem -h stores.example --user admin --askpass ACL SETUSER item-listing '>NEW-REDIS-PASSWORD'",
+    'needs a terminal',
+  ],
+  ['3aedd6a5 npm ci && npm run pack:client', 'client-package.e2e-spec.ts'],
+  ['ba1588c8 npm install /path/to/item-listing-client-0.1.0.tgz', 'client-package.e2e-spec.ts'],
+  ["f7b2c159 import { ItemListingClient } from 'item-listing-client';", 'client-package.e2e-spec.ts'],
+  ["689dbcdc import { createORPCClient } from '@orpc/client';", 'orpc-readme.e2e-spec.ts'],
+  ["a9ee416f import { createORPCClient } from '@orpc/client';", 'orpc-readme.e2e-spec.ts'],
+  [
+    'd09ba4b5 npx openapi-typescript http://localhost:3000/openapi.json -o item-listing.d.ts',
     'below, with the program that uses it',
   ],
 ]);
+
+/** Returns a digest of the whole example, and its first line for readers. */
+function keyOf(code: string): string {
+  const digest = createHash('sha256').update(code).digest('hex').slice(0, 8);
+  return `${digest} ${code.split('\n')[0] ?? ''}`;
+}
 
 interface Example {
   document: string;
@@ -215,10 +236,12 @@ describe('the examples of the documents', () => {
   });
 
   it('are all run, here or elsewhere', () => {
-    const others = examples.filter(({ language, code }) => {
-      const isRunHere = ['console', 'python', 'json'].includes(language) || code.includes('openapi-fetch');
-      return !isRunHere && !ELSEWHERE.has(code.split('\n')[0] ?? '');
-    });
-    expect(others).toEqual([]);
+    const others = examples.filter(
+      ({ language, code }) => !['console', 'python', 'json'].includes(language) && !code.includes('openapi-fetch'),
+    );
+    expect(others.map(({ code }) => keyOf(code)).sort()).toEqual([...ELSEWHERE.keys()].sort());
+    const tests = [...ELSEWHERE.values()].flatMap((where) => where.match(/[\w-]+\.e2e-spec\.m?ts/g) ?? []);
+    expect(tests.length).toBeGreaterThan(10);
+    expect(tests.filter((name) => !existsSync(join(__dirname, name)))).toEqual([]);
   });
 });
