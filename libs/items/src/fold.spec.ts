@@ -1,8 +1,14 @@
 import { fold } from './fold.js';
 
-/** In quadratic time, these texts would take minutes. */
+/** In quadratic time, these texts would take minutes of CPU time. */
 const MAX_MS = 2000;
 const MEGABYTE = 500_000;
+
+/** Returns the CPU time of this process in ms: unlike the wall clock, a busy machine does not change it much. */
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
 
 describe('fold', () => {
   it.each([
@@ -27,9 +33,9 @@ describe('fold', () => {
   });
 
   it('folds no more of a text than the requested length needs', () => {
-    const since = performance.now();
+    const since = cpuMs();
     expect(fold('\ufdfa'.repeat(MEGABYTE), 40)).toBe(fold('\ufdfa'.repeat(3)).slice(0, 40));
-    expect(performance.now() - since).toBeLessThan(MAX_MS / 10);
+    expect(cpuMs() - since).toBeLessThan(MAX_MS / 10);
   });
 
   it.each([
@@ -44,8 +50,8 @@ describe('fold', () => {
     ['marks past the BMP', `a${'\u{1d165}\u{1d16d}\u0323'.repeat(MEGABYTE / 5)}`],
     ['runs of thirty', `a${'\u0301\u0323'.repeat(15)}`.repeat(MEGABYTE / 31)],
   ])('folds %s in linear time', (_what, text) => {
-    const since = performance.now();
+    const since = cpuMs();
     expect(fold(text).length).toBeLessThan(text.length);
-    expect(performance.now() - since).toBeLessThan(MAX_MS);
+    expect(cpuMs() - since).toBeLessThan(MAX_MS);
   });
 });

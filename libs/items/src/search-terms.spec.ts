@@ -17,6 +17,12 @@ function distinctWord(index: number): string {
   return String.fromCodePoint(0x61 + (index % 26), 0x61 + Math.floor(index / 26)) + 'x'.repeat(20);
 }
 
+/** Returns the CPU time of this process in ms: unlike the wall clock, a busy machine does not change it much. */
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
 describe('search', () => {
   it.each([
     ['creme', 'Crème brûlée dish'],
@@ -181,10 +187,10 @@ describe('search', () => {
     'indexes a megabyte of %s within seconds',
     (word) => {
       const text = word.repeat(Math.ceil(1_000_000 / Buffer.byteLength(word)));
-      const start = performance.now();
+      const start = cpuMs();
       searchTerms({ name: text, description: text });
       // Checks the order of magnitude: quadratic time would block a worker's event loop for minutes.
-      expect(performance.now() - start).toBeLessThan(5000);
+      expect(cpuMs() - start).toBeLessThan(5000);
     },
   );
 
