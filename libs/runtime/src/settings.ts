@@ -10,13 +10,13 @@ interface Setting<Value> {
   isSecret?: boolean;
 }
 
-function wholeNumber(min: number, max: number): Setting<number> {
+function integerSetting(min: number, max: number): Setting<number> {
   const schema = z.string().regex(/^\d+$/).transform(Number).pipe(z.number().min(min).max(max));
   return { schema, rule: `a whole number from ${String(min)} to ${String(max)}` };
 }
 
 function integer(fallback: number, min: number, max: number): Setting<number> {
-  const { schema, rule } = wholeNumber(min, max);
+  const { schema, rule } = integerSetting(min, max);
   return { schema: schema.default(fallback), rule };
 }
 
@@ -133,7 +133,7 @@ const settings = {
   RATE_LIMIT_GETALL: QUOTA,
   RATE_LIMIT_GETBYID: QUOTA,
   RATE_LIMIT_BYTES: QUOTA,
-  RATE_LIMIT_CONCURRENT: optional(wholeNumber(1, 1_000_000)),
+  RATE_LIMIT_CONCURRENT: optional(integerSetting(1, 1_000_000)),
   RATE_LIMIT_REDIS_URL: secret(optional(url(REDIS_SCHEMES))),
   IDEMPOTENCY_SECRET: SECRET,
   ADMIN_PORT: integer(3002, 0, 65_535),
