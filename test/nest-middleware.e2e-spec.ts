@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Server } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createBullBoard } from '@bull-board/api';
 import { ExpressAdapter as BoardAdapter } from '@bull-board/express';
 import {
@@ -9,6 +10,7 @@ import {
   Controller,
   type ExceptionFilter,
   Get,
+  Injectable,
   type INestApplication,
   type MiddlewareConsumer,
   Module,
@@ -35,8 +37,18 @@ class StoreFilter implements ExceptionFilter {
   }
 }
 
+@Injectable()
+class CatsService {
+  async store(): Promise<object> {
+    await nextTurn();
+    return { store: storage.getStore() ?? null };
+  }
+}
+
 @Controller('cats')
 class CatsController {
+  constructor(private readonly cats: CatsService) {}
+
   @Get()
   findAll(): object {
     return {};
@@ -62,6 +74,11 @@ class CatsController {
     return { store: storage.getStore() ?? null };
   }
 
+  @Get('store/service')
+  storeOfService(): Promise<object> {
+    return this.cats.store();
+  }
+
   @Post('store')
   storeOfPost(): object {
     return { store: storage.getStore() ?? null };
@@ -74,10 +91,10 @@ class CatsController {
   }
 }
 
-@Module({ controllers: [CatsController] })
+@Module({ controllers: [CatsController], providers: [CatsService] })
 class CatsModule {}
 
-@Module({ controllers: [CatsController] })
+@Module({ controllers: [CatsController], providers: [CatsService] })
 class LoggedCatsModule implements NestModule {
   configure(consumer: MiddlewareConsumer): void {
     consumer
@@ -85,7 +102,7 @@ class LoggedCatsModule implements NestModule {
         response.setHeader('X-Middleware', 'yes');
         storage.run('middleware', next);
       })
-      .forRoutes('cats/store');
+      .forRoutes('cats/store', 'cats/store/service');
   }
 }
 
@@ -99,7 +116,9 @@ function enterOnRequest(app: INestApplication): void {
 describeApplications((env) => {
   it('keeps the async context of middleware up to the handler', async () => {
     const { client: logged } = await start(LoggedCatsModule, undefined, env);
-    for (const response of [await get(logged, '/cats/store'), await send(logged, 'POST', '/cats/store', {})]) {
+    const paths = ['/cats/store', '/cats/store/service'];
+    const responses = [...paths.map((path) => get(logged, path)), send(logged, 'POST', '/cats/store', {})];
+    for (const response of await Promise.all(responses)) {
       expect(response.headers.get('x-middleware')).toBe('yes');
       expect(await response.json()).toEqual({ store: 'middleware' });
     }
@@ -144,7 +163,7 @@ describeApplications((env) => {
   it('runs middleware whose path ends with a slash, that is chained, or that is for one method', async () => {
     const deny = (_request: Request, response: Response): void => void response.status(401).end();
     const calls: string[] = [];
-    @Module({ controllers: [CatsController] })
+    @Module({ controllers: [CatsController], providers: [CatsService] })
     class MethodModule implements NestModule {
       configure(consumer: MiddlewareConsumer): void {
         consumer
