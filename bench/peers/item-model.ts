@@ -40,7 +40,7 @@ const favouriteSchema = new Schema(
 );
 const counterSchema = new Schema<Counter>({ _id: String, value: Number });
 
-/** The models of a peer that uses mongoose. */
+/** Returns the models of a peer that uses mongoose. */
 // eslint-disable-next-line @typescript-eslint/explicit-module-boundary-types -- inferred, as in libs/database
 export function createModels(connection: Connection) {
   return {

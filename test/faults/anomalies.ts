@@ -63,7 +63,7 @@ export function keysOf(attempts: readonly Attempt[]): string[] {
   return [...new Set(attempts.map(({ key }) => key))];
 }
 
-/** Whether the status promises that no item was or will be created. */
+/** Returns whether the status promises that no item was or will be created. */
 export function isRefused({ status }: Attempt): boolean {
   return status === 503;
 }

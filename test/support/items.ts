@@ -54,7 +54,7 @@ export function inListOrder(a: ItemRecord, b: ItemRecord): number {
   );
 }
 
-/** Whether a list with this filter contains the item. */
+/** Returns whether a list with this filter contains the item. */
 export function isListed({ status, categoryId, terms = [] }: ItemFilter, item: ItemRecord): boolean {
   return (
     item.isVisible &&

@@ -23,7 +23,7 @@ const PASSWORDS = [
   'MONGODB-SETUP-PASSWORD',
 ];
 
-/** Whether the Redis of the tests is built with TLS. One without it does not know the setting. */
+/** Returns whether the Redis of the tests is built with TLS. One without it does not know the setting. */
 export function redisHasTls(): boolean {
   const { stderr } = spawnSync(binary('REDIS_SERVER_BIN'), ['--tls-port', '0', '--port', 'none'], { encoding: 'utf8' });
   return !stderr.includes('tls-port');

@@ -60,8 +60,8 @@ export class Transport {
       const { reply, error } = await this.attempt(operation, init);
       if (reply !== undefined) return reply;
       stop.throwIfAborted();
-      if (!mayBeOpen(error) && !isRefusal(error)) throw error;
-      if (mayBeOpen(error)) unresolved = error;
+      if (!isOutcomeUnknown(error) && !isRefusal(error)) throw error;
+      if (isOutcomeUnknown(error)) unresolved = error;
       const pauseMs = pauseAfter(error, tries);
       if (performance.now() + pauseMs >= deadline) throw unresolved ?? error;
       await pause(pauseMs, stop);
@@ -86,7 +86,7 @@ export class Transport {
 }
 
 /** Returns whether the request may have succeeded: a 504, or a connection that failed, for which fetch throws a TypeError. */
-function mayBeOpen(error: Error): boolean {
+function isOutcomeUnknown(error: Error): boolean {
   // By its name, because the error may come from another realm, for example in a test.
   return error.name === 'TypeError' || (error instanceof ApiError && error.status === 504);
 }

@@ -9,7 +9,7 @@ const LARGEST_EXACT = String(Number.MAX_SAFE_INTEGER);
  */
 export const MAX_JSON = { structures: 25_000, values: 150_000 };
 
-/** Whether a JSON text contains more than {@link MAX_JSON}. Does not parse it. */
+/** Returns whether a JSON text contains more than {@link MAX_JSON}. Does not parse it. */
 export function isTooComplex(text: string): boolean {
   if (text.length <= MAX_JSON.structures) return false;
   let structures = 0;

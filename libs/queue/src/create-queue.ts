@@ -196,7 +196,7 @@ return states
 
 const NEVER_WRITTEN = /^(?:Stream isn't writeable|Cluster isn't ready)/;
 
-/** Whether Redis replied that it did not run the command, or the command was never sent. */
+/** Returns whether Redis replied that it did not run the command, or the command was never sent. */
 function wasNeverRun(error: unknown): boolean {
   return error instanceof ReplyError || (error instanceof Error && NEVER_WRITTEN.test(error.message));
 }

@@ -130,7 +130,7 @@ function assertDone(id: string, outcome: ChangeOutcome): void {
   if (outcome !== 'done') throw new Error(`Job ${id} is unchanged: it is ${outcome}`);
 }
 
-/** Whether BullMQ has not retried a job because it has not failed, or does not exist. */
+/** Returns whether BullMQ has not retried a job because it has not failed, or does not exist. */
 function isNotFailed(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error)) return false;
   return error.code === ErrorCode.JobNotInState || error.code === ErrorCode.JobNotExist;

@@ -79,7 +79,7 @@ function reconnectIfUnresponsive(redis: RedisConnection): void {
   });
 }
 
-/** Whether Redis replies to PING within `withinMs`. A connection to a stopped process stays `ready`. */
+/** Returns whether Redis replies to PING within `withinMs`. A connection to a stopped process stays `ready`. */
 export async function redisResponds(redis: RedisConnection, withinMs: number): Promise<boolean> {
   return redis.status === 'ready' && (await settledWithin(withinMs, redis.ping())) !== undefined;
 }

@@ -73,7 +73,7 @@ const ORIGIN = z.string().refine((value) => {
 const PROXY = z.union([z.enum(['loopback', 'linklocal', 'uniquelocal']), z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 const proxies = list(PROXY, 'addresses or networks of proxies, or loopback, linklocal, uniquelocal');
 
-/** A setting that can also be read from a file, whose path is in the variable of the same name with `_FILE`. */
+/** Returns a setting that can also be read from a file, whose path is in the variable of the same name with `_FILE`. */
 function secret<Value>(setting: Setting<Value>): Setting<Value> {
   return { ...setting, isSecret: true };
 }

@@ -54,12 +54,12 @@ export class FastLane {
     this.covers.push(() => true);
   }
 
-  /** Whether a middleware or a route with parameters may take part in requests for this path. */
+  /** Returns whether a middleware or a route with parameters may take part in requests for this path. */
   isCovered(path: string): boolean {
     return this.covers.some((covers) => covers(path));
   }
 
-  /** The handlers of a fixed path, by method. */
+  /** Returns the handlers of a fixed path, by method. */
   handlersOf(path: string): ReadonlyMap<string, RequestHandler> | undefined {
     return this.routes.get(path);
   }

@@ -38,7 +38,7 @@ export function concurrencyExceeded(limit: number): ApiError {
   });
 }
 
-/** Rounded up, so that a client that waits as long is not too early. */
+/** Rounds up, so that a client that waits this long does not retry too early. */
 function secondsUntil(time: number): number {
   return Math.max(1, Math.ceil((time - performance.now()) / 1000));
 }

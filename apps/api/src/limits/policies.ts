@@ -17,7 +17,7 @@ export interface Policy {
   quota: Quota;
   /** Apart, so that many addresses do not affect callers who have authenticated. */
   limiters: Record<CallerKind, QuotaLimiter>;
-  /** How much a request takes. */
+  /** Returns how much a request takes. */
   unitsOf: (request: IncomingMessage) => number;
 }
 

@@ -93,7 +93,7 @@ export class RateLimits implements OnApplicationShutdown {
   }
 }
 
-/** Whether a request has been rejected meanwhile, because its client has disconnected or is too slow. */
+/** Returns whether a request has been rejected meanwhile, because its client has disconnected or is too slow. */
 function isRejected({ headersSent }: ApiResponse): boolean {
   return headersSent;
 }

@@ -1,6 +1,6 @@
 import { unwrap } from './envelope.js';
 
-/** The class name of each field of an input. For a marked field it is the name that zod's messages show. */
+/** Returns the class name of each field of an input. For a marked field it is the name that zod's messages show. */
 const classesIn = (input: unknown): Record<string, string> =>
   Object.fromEntries(
     Object.entries(input as object).map(([field, value]) => [field, (value as object).constructor.name]),

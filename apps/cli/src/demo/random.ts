@@ -1,16 +1,16 @@
 /** A reproducible random number generator: the same seed gives the same values. */
 export interface Random {
-  /** From 0, inclusive, to 1, exclusive. */
+  /** Returns a number from 0, inclusive, to 1, exclusive. */
   next(): number;
-  /** A whole number from `least` to `most`, both inclusive. */
+  /** Returns a whole number from `least` to `most`, both inclusive. */
   int(least: number, most: number): number;
   chance(probability: number): boolean;
   pick<T>(choices: readonly T[]): T;
-  /** One of the alternatives in `a|b|c`. */
+  /** Returns one of the alternatives in `a|b|c`. */
   phrase(alternatives: string): string;
-  /** One of the choices, with a probability proportional to its `weight`. */
+  /** Returns one of the choices, with a probability proportional to its `weight`. */
   weighted<T extends { readonly weight: number }>(choices: readonly T[]): T;
-  /** Log-normal around `median`: most values are within a factor of e^`spread`. */
+  /** Returns a log-normal number around `median`: most values are within a factor of e^`spread`. */
   around(median: number, spread: number): number;
 }
 

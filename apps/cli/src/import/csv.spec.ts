@@ -70,7 +70,7 @@ describe('readCsv', () => {
     ['quotes in a quoted cell that are not doubled', 'name,b\n"32" TV",x\ntwo,x', ['rejected 2', 'two']],
     ['an inner quote and a cell left open', 'name,b\n32" TV,"x\ntwo,x"\nthree,x', ['rejected 2', 'two', 'three']],
     ['a carriage return', 'name,b\none,x\rmore\ntwo,x', ['rejected 2', 'two']],
-    ['text behind a quoted cell', 'name,b\n"one" x,y\ntwo,x', ['rejected 2', 'two']],
+    ['text after a quoted cell', 'name,b\n"one" x,y\ntwo,x', ['rejected 2', 'two']],
     ['a cell too many', 'name,b\none,x,y\ntwo,x', ['rejected 2', 'two']],
     ['a cell too few', 'name,b\none\ntwo,x', ['rejected 2', 'two']],
     ['a quote never closed', 'name,b\n"one,x\ntwo,x\nthree,x', ['rejected 2', 'two', 'three']],

@@ -7,7 +7,7 @@ const BURST = 16;
 const MAX_DUE_BYTES = 16 * 1024 * 1024;
 const BYTES_PER_ITEM = 400;
 const BATCH = 100;
-/** A burst is over after this long without a create. Between two batches, the queue may need 100 ms. */
+/** A burst is over after this long without a create. It is longer than the queue needs between two batches. */
 const QUIET_MS = 250;
 const LOOK_EVERY_MS = 50;
 /** Items that have waited longer are indexed even during creates, with a pause after each batch. */

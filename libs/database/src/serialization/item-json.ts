@@ -21,7 +21,7 @@ export interface ItemView {
 const STORED_NAMES = ITEM_FIELDS.map(storedName);
 /** The offset of `_id`, which MongoDB stores first: after the length of the document, the type and the name. */
 const ID_AT = 4 + 1 + '_id\0'.length;
-/** How many bytes are serialized before other work runs: 2 to 3 ms if they are numbers, which take the longest. */
+/** How many bytes are serialized before other work runs. Numbers take the longest. */
 const BYTES_PER_TURN = 256 * 1024;
 
 /**
