@@ -42,7 +42,7 @@ describe('the endpoints for operators', () => {
     return process;
   }
 
-  it('have a port of their own on the API, whose public port has only health checks', async () => {
+  it('the endpoints for operators have a port of their own on the API, whose public port has only health checks', async () => {
     const { base } = await api.client();
     const url = await api.adminUrl();
     for (const path of ['/health/live', '/health/ready']) {
@@ -55,13 +55,13 @@ describe('the endpoints for operators', () => {
     }
   });
 
-  it('are also on the port of the worker', async () => {
+  it('the endpoints for operators are also on the port of the worker', async () => {
     worker = await start('worker');
     for (const path of ['/health/live', '/health/ready', '/metrics', '/queues'])
       expect((await fetch(`${await worker.adminUrl()}${path}`)).status).toBe(200);
   });
 
-  it('do not keep an API from serving if their port is taken', async () => {
+  it('the endpoints for operators do not keep an API from serving if their port is taken', async () => {
     const { port } = new URL(await api.adminUrl());
     const second = await start('api', { ADMIN_PORT: port });
     expect(await (await second.client()).getAll()).toEqual([]);
@@ -76,38 +76,41 @@ describe('the endpoints for operators', () => {
     const bearer = (token: string): object => ({ Authorization: `Bearer ${token}` });
     const basic = (token: string): object => ({ Authorization: `Basic ${btoa(`any:${token}`)}` });
 
-    it.each(['api', 'worker'] as const)('accept only requests with the right one: %s', async (name) => {
-      const process = name === 'api' ? apiWithTokens : await start(name, TOKENS);
-      if (name === 'worker') worker = process;
-      const status = async (path: string, headers: object): Promise<number> =>
-        (await send(`${await process.adminUrl()}${path}`, { headers: { ...headers } })).status;
-      for (const scheme of [bearer, basic]) {
-        expect(await status('/metrics', scheme(METRICS_TOKEN))).toBe(200);
-        expect(await status('/metrics', scheme(ADMIN_TOKEN))).toBe(401);
-        expect(await status('/queues', scheme(ADMIN_TOKEN))).toBe(200);
-        expect(await status('/queues', scheme(METRICS_TOKEN))).toBe(401);
-      }
-      const wrong = [
-        {},
-        bearer(''),
-        bearer(`${ADMIN_TOKEN}!`),
-        { Authorization: ADMIN_TOKEN },
-        { Authorization: 'Basic' },
-      ];
-      for (const headers of wrong)
-        for (const path of ['/metrics', '/queues', '/queues/api/queues', '/queues/static/js/main.js', '/QUEUES/'])
-          expect(await status(path, headers)).toBe(401);
-      expect(await status('/health/ready', {})).toBe(200);
-      expect(JSON.stringify(process.log)).not.toContain('the token of this test');
-    });
+    it.each(['api', 'worker'] as const)(
+      'the endpoints for operators accept only requests with the right token: %s',
+      async (name) => {
+        const process = name === 'api' ? apiWithTokens : await start(name, TOKENS);
+        if (name === 'worker') worker = process;
+        const status = async (path: string, headers: object): Promise<number> =>
+          (await send(`${await process.adminUrl()}${path}`, { headers: { ...headers } })).status;
+        for (const scheme of [bearer, basic]) {
+          expect(await status('/metrics', scheme(METRICS_TOKEN))).toBe(200);
+          expect(await status('/metrics', scheme(ADMIN_TOKEN))).toBe(401);
+          expect(await status('/queues', scheme(ADMIN_TOKEN))).toBe(200);
+          expect(await status('/queues', scheme(METRICS_TOKEN))).toBe(401);
+        }
+        const wrong = [
+          {},
+          bearer(''),
+          bearer(`${ADMIN_TOKEN}!`),
+          { Authorization: ADMIN_TOKEN },
+          { Authorization: 'Basic' },
+        ];
+        for (const headers of wrong)
+          for (const path of ['/metrics', '/queues', '/queues/api/queues', '/queues/static/js/main.js', '/QUEUES/'])
+            expect(await status(path, headers)).toBe(401);
+        expect(await status('/health/ready', {})).toBe(200);
+        expect(JSON.stringify(process.log)).not.toContain('the token of this test');
+      },
+    );
 
-    it('ask browsers for them', async () => {
+    it('the endpoints for operators ask browsers for a token', async () => {
       const { headers } = await send(`${await apiWithTokens.adminUrl()}/queues`);
       expect(headers['www-authenticate']).toMatch(/^Basic realm=/);
     });
   });
 
-  it('show at most 100 jobs of the queue at a time, however many a request asks for', async () => {
+  it('the endpoints for operators show at most 100 jobs of the queue at a time, however many a request asks for', async () => {
     const url = await api.adminUrl();
     const jobs = openQueue(env);
     await jobs.queue.addBulk(Array.from({ length: 150 }, () => ({ name: 'create', data: createJob() })));
@@ -119,7 +122,7 @@ describe('the endpoints for operators', () => {
   });
 
   describe('without tokens', () => {
-    it('show the queue only to those who open it on this machine, by its name', async () => {
+    it('the endpoints for operators show the queue without a token only to those who open it on this machine, by its name', async () => {
       const url = `${await api.adminUrl()}/queues`;
       const { port } = new URL(url);
       for (const Host of [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`])
@@ -142,7 +145,7 @@ describe('the endpoints for operators', () => {
       ['none', { 'X-No': 'origin' }],
       ['another', { Origin: 'https://other.example' }],
       ['null', { Origin: 'null' }],
-    ])('refuse those with an Origin that does not match: %s', async (_case, headers) => {
+    ])('requests that change the queue are refused if their Origin does not match: %s', async (_case, headers) => {
       expect(await change('/api/queues/item-create/retry/failed', headers)).toMatchObject({ status: 403 });
     });
 
@@ -157,7 +160,7 @@ describe('the endpoints for operators', () => {
       ['PUT', '/api/queues/item-create/clean/wait'],
       ['PUT', '/api/queues/item-create/retry/completed'],
       ['POST', '/api/queues/item-create/add'],
-    ])('refuse what could lose creates: %s %s', async (method, path) => {
+    ])('requests that could lose creates are refused: %s %s', async (method, path) => {
       const { status, body } = await change(path, OWN, method);
       expect(status).toBe(403);
       expect(body).toContain('nothing else');
@@ -167,7 +170,7 @@ describe('the endpoints for operators', () => {
     });
   });
 
-  it('report that Redis is unavailable', async () => {
+  it('the endpoints for operators report that Redis is unavailable', async () => {
     const url = await api.adminUrl();
     await redis.kill();
     expect((await fetch(`${url}/queues/api/queues`)).status).toBe(503);

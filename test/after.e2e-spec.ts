@@ -35,7 +35,7 @@ describe('getAll after an item', () => {
     return { categoryId, category: { categoryId: String(categoryId) } };
   };
 
-  it('returns the same items as one large page, with every filter and with equal sort keys', async () => {
+  it('a walk with after returns the same items as one large page, with every filter and with equal sort keys', async () => {
     const { category } = await storeTies();
     for (const filter of [category, { ...category, status: 'available' }, { ...category, search: 'bike' }]) {
       const pages = await service.api.getAll({ ...filter, pageSize: 100 });
@@ -44,7 +44,7 @@ describe('getAll after an item', () => {
     }
   });
 
-  it('neither skips nor repeats items while others are created', async () => {
+  it('a walk with after neither skips nor repeats items while others are created', async () => {
     const { categoryId, category } = await storeTies();
     const before = await service.api.getAll({ ...category, pageSize: 100 });
     const between = (): Promise<unknown> => service.api.create(validInput({ categoryId: String(categoryId) }));
@@ -53,7 +53,7 @@ describe('getAll after an item', () => {
     expect(walked).toEqual(expect.arrayContaining(before.map(({ id }) => id)));
   });
 
-  it('continues after an item that has since been hidden or no longer matches the filter', async () => {
+  it('getAll continues after an item that has since been hidden or no longer matches the filter', async () => {
     const { category } = await storeTies();
     const all = await service.api.getAll({ ...category, status: 'available', pageSize: 100 });
     const [hidden, sold] = [all[4], all[7]];
@@ -70,7 +70,7 @@ describe('getAll after an item', () => {
     ]);
   });
 
-  it('pages through favourites', async () => {
+  it('a walk with after returns the same favourites as one large page', async () => {
     const stored = await store(service.database, ...Array.from({ length: 8 }, () => record()));
     await addFavourites(service.database, 'walker', stored.slice(0, 4));
     // The others have equal times, so that their order depends on the item's id.
@@ -82,27 +82,30 @@ describe('getAll after an item', () => {
     expect(await walk({ userId: 'walker' })).toEqual(pages);
   });
 
-  it('returns an empty list after the last item', async () => {
+  it('getAll returns an empty list after the last item', async () => {
     const { category } = await storeTies();
     const all = await service.api.getAll(category);
     expect(await service.api.getAll({ ...category, after: all.at(-1)?.id })).toEqual([]);
   });
 
-  it.each(['ffffffffffffffffffffffff', 'x', ''])('refuses an unknown item: %j', async (after) => {
-    for (const input of [{ after }, { after, userId: 'walker' }]) {
-      const { status, data } = await service.api.error('getAll', input);
-      expect(status).toBe(400);
-      expect(data.issues.map(({ path }) => path)).toEqual([['after']]);
-    }
-  });
+  it.each(['ffffffffffffffffffffffff', 'x', ''])(
+    'getAll refuses to continue after an unknown item: %j',
+    async (after) => {
+      for (const input of [{ after }, { after, userId: 'walker' }]) {
+        const { status, data } = await service.api.error('getAll', input);
+        expect(status).toBe(400);
+        expect(data.issues.map(({ path }) => path)).toEqual([['after']]);
+      }
+    },
+  );
 
-  it('refuses an item that is not a favourite in a list of favourites', async () => {
+  it('getAll refuses to continue a list of favourites after an item that is not a favourite', async () => {
     const [item] = await store(service.database, record());
     const { data } = await service.api.error('getAll', { userId: 'nobody', after: item._id.toHexString() });
     expect(data.issues.map(({ path }) => path)).toEqual([['after']]);
   });
 
-  it('cannot be combined with a page', async () => {
+  it('the field after cannot be combined with a page', async () => {
     const { id } = await service.api.create(validInput());
     const { status, data } = await service.api.error('getAll', { after: id, page: 1 });
     expect(status).toBe(400);

@@ -44,7 +44,7 @@ describe('API keys', () => {
   const create = (key: string): Promise<HttpResponse<Item>> => api.call('create', validInput(), bearer(key));
   const read = (key: string, client = api): Promise<HttpResponse<ErrorBody>> => client.call('getAll', {}, bearer(key));
 
-  it('make their owner the seller of the items', async () => {
+  it('API keys make their owner the seller of the items', async () => {
     const { stdout, stderr, code } = await keys('create', '--owner', 'acme');
     expect({ code, stderr }).toEqual({ code: 0, stderr: 'Keep this key: it cannot be shown again.\n' });
     const key = stdout.trim();
@@ -53,7 +53,7 @@ describe('API keys', () => {
     expect((await api.call('create', validInput())).status).toBe(401);
   });
 
-  it('are stored as digests only', async () => {
+  it('API keys are stored as digests only', async () => {
     const { key } = await createKey();
     const stored = await service.database.models.apiKeys.find().lean();
     expect(stored).toHaveLength(1);
@@ -61,7 +61,7 @@ describe('API keys', () => {
     expect((await keys('list')).stdout).not.toContain(key.slice(4, 20));
   });
 
-  it('are rejected if they do not exist, are mistyped or have expired', async () => {
+  it('API keys are rejected if they do not exist, are mistyped or have expired', async () => {
     const { key } = await createKey();
     const mistyped = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
     for (const wrong of [mistyped, key.slice(0, -1), `${key}0`, key.toLowerCase(), 'ils_']) {
@@ -77,7 +77,7 @@ describe('API keys', () => {
     expect((await read(key)).body.message).toBe('The API key has expired');
   });
 
-  it('are rejected by all instances within a second after they are revoked', async () => {
+  it('API keys are rejected by all instances within a second after they are revoked', async () => {
     const second = await startApi(service.env);
     try {
       const { key, id } = await createKey();
@@ -97,21 +97,21 @@ describe('API keys', () => {
     }
   });
 
-  it('lack the scope of creates if they were created with another', async () => {
+  it('API keys lack the scope of creates if they were created with another', async () => {
     const { stdout } = await keys('create', '--owner', 'acme', '--scope', 'other');
     const key = stdout.trim();
     expect((await read(key)).status).toBe(200);
     expect((await create(key)).status).toBe(403);
   });
 
-  it('do not give access to the favourites of users', async () => {
+  it('API keys do not give access to the favourites of users', async () => {
     const { key } = await createKey();
     const list = async (userId: string): Promise<number> => (await api.call('getAll', { userId }, bearer(key))).status;
     expect(await list('acme')).toBe(403);
     expect(await list('key:acme')).toBe(200);
   });
 
-  it('get a 503 while MongoDB is unavailable, and are valid again afterwards', async () => {
+  it('API keys get a 503 while MongoDB is unavailable, and are valid again afterwards', async () => {
     const { key } = await createKey();
     await mongod.pause();
     const { status, headers } = await create(key);
@@ -123,7 +123,7 @@ describe('API keys', () => {
     });
   });
 
-  it('allow two per owner, so that one can replace the other', async () => {
+  it('an owner may have two API keys, so that one can replace the other', async () => {
     const { stdout } = await keys('create', '--json', '--owner', 'acme', '--days', '7');
     const first = JSON.parse(stdout) as { id: string; expiresAt: string };
     expect(new Date(first.expiresAt).getTime() - Date.now()).toBeCloseTo(7 * DAY_MS, -5);
@@ -147,19 +147,19 @@ describe('API keys', () => {
     [['revoke', '000000000000', '--days', '1']],
     [['remove', 'x']],
     [[]],
-  ])('are not changed by the command keys %j', async (args) => {
+  ])('API keys are not changed by the command keys %j', async (args) => {
     const { code, stdout, stderr } = await keys(...args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/usage: keys|^--\w+ must be /);
   });
 
-  it('cannot be revoked if they do not exist', async () => {
+  it('API keys cannot be revoked if they do not exist', async () => {
     for (const id of ['000000000000', '$ne', ''])
       expect(await keys('revoke', id)).toMatchObject({ code: 1, stdout: `${id} does not exist\n` });
     expect((await keys('list')).stdout).toBe('no keys\n');
   });
 
-  it('are not accepted unless they are turned on', async () => {
+  it('API keys are not accepted unless they are turned on', async () => {
     const other = await startApi({ ...service.env, AUTH_API_KEYS: 'off' });
     expect((await read('ils_', other.api)).status).toBe(200);
     await other.stop();

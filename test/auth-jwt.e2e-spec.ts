@@ -62,14 +62,14 @@ describe('JSON Web Tokens', () => {
   const read = (api: ApiClient, token: string): Promise<HttpResponse<ErrorBody>> =>
     api.call<ErrorBody>('getAll', {}, bearer(token));
 
-  it.each(['on', 'off'])('make the caller the seller of the items: fast lane %s', async (FAST_LANE) => {
+  it.each(['on', 'off'])('tokens make the caller the seller of the items: fast lane %s', async (FAST_LANE) => {
     const { api: other } = await startOther({ FAST_LANE });
     const { status, body } = await create(other, signToken(key));
     expect({ status, body }).toMatchObject({ status: 200, body: { sellerId: 'jwt:alice' } });
     expect((await other.call('getById', { id: body.id })).body).toEqual(body);
   });
 
-  it.each(['on', 'off'])('are checked before the body is read: fast lane %s', async (FAST_LANE) => {
+  it.each(['on', 'off'])('tokens are checked before the body is read: fast lane %s', async (FAST_LANE) => {
     const { api: other } = await startOther({ FAST_LANE });
     const head =
       'POST /api/orpc/items/create HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\nContent-Length: 9999999\r\n';
@@ -93,19 +93,19 @@ describe('JSON Web Tokens', () => {
     }
   });
 
-  it('are ignored on other paths, and unknown paths get a 404 without one', async () => {
+  it('tokens are ignored on paths other than those of operations, and unknown paths get a 404 without one', async () => {
     expect((await api.request('/health/live', { headers: bearer('x') })).status).toBe(200);
     expect((await api.post('/api/orpc/items/delete', '{}')).status).toBe(404);
     expect((await api.request('/api/orpc/items/create', {})).status).toBe(405);
   });
 
-  it('are not needed for reads by default, but must be valid if sent', async () => {
+  it('tokens are not needed for reads by default, but must be valid if sent', async () => {
     expect((await api.call('getAll', {})).status).toBe(200);
     expect((await api.call('getById', { id: newMongoId() })).status).toBe(404);
     expect((await read(api, 'x.y.z')).status).toBe(401);
   });
 
-  it('are needed for reads if AUTH_READS is required', async () => {
+  it('tokens are needed for reads if AUTH_READS is required', async () => {
     const { api: other } = await startOther({ AUTH_READS: 'required' });
     for (const operation of ['getAll', 'getById']) {
       expect((await other.call(operation, {})).status).toBe(401);
@@ -116,7 +116,7 @@ describe('JSON Web Tokens', () => {
     }
   });
 
-  it('limit favourites to those of the caller', async () => {
+  it('tokens limit favourites to those of the caller', async () => {
     const list = async (userId: string, token?: string): Promise<number> =>
       (await api.call('getAll', { userId }, token === undefined ? {} : bearer(token))).status;
     expect(await list('alice')).toBe(401);
@@ -127,7 +127,7 @@ describe('JSON Web Tokens', () => {
     expect(await list('key:alice', signToken(key, claims({ sub: 'key:alice' })))).toBe(403);
   });
 
-  it('keep the idempotency keys of callers apart', async () => {
+  it('tokens keep the idempotency keys of callers apart', async () => {
     const sameKey = { 'Idempotency-Key': 'of-both' };
     const [mine, again] = [await create(api, signToken(key), sameKey), await create(api, signToken(key), sameKey)];
     const other = await create(api, signToken(key, claims({ sub: 'bob' })), sameKey);
@@ -139,7 +139,7 @@ describe('JSON Web Tokens', () => {
     expect(other.body.sellerId).toBe('jwt:bob');
   });
 
-  it('keep the idempotency keys of callers apart while their creates are queued', async () => {
+  it('the idempotency keys of callers are separate while their creates are queued', async () => {
     const env = { ...service.env, QUEUE_PREFIX: `${String(service.env['QUEUE_PREFIX'])}-queued` };
     const { api: other } = await startOther(env);
     const input = validInput();
@@ -173,7 +173,7 @@ describe('JSON Web Tokens', () => {
   });
 
   // The numbers are sections of https://www.rfc-editor.org/rfc/rfc8725.
-  it('are rejected if they violate RFC 8725', async () => {
+  it('tokens are rejected if they violate RFC 8725', async () => {
     const now = past(0);
     const another = newSigningKey('first', 'RS256');
     const short = newShortKey('short');
@@ -248,7 +248,7 @@ describe('JSON Web Tokens', () => {
     expect(results).toEqual(Object.fromEntries(Object.keys(cases).map((name) => [name, rejection])));
   });
 
-  it('may name other keys and addresses of keys, which are neither used nor fetched', async () => {
+  it('tokens may name other keys and addresses of keys, which are neither used nor fetched', async () => {
     const another = newSigningKey('first', 'RS256');
     const elsewhere = new KeyServer([another]);
     const url = await elsewhere.listen();
@@ -262,21 +262,21 @@ describe('JSON Web Tokens', () => {
     }
   });
 
-  it('say why they are rejected', async () => {
+  it('responses say why a token is rejected', async () => {
     expect((await read(api, signToken(key, claims({ exp: past(60) })))).body.message).toBe('The token has expired');
     expect((await read(api, signToken(key, claims({ aud: 'x' })))).body.message).toMatch(/its aud is not accepted/);
   });
 
-  it("are accepted if the issuer's clock is off by some seconds", async () => {
+  it("tokens are accepted if the issuer's clock is off by some seconds", async () => {
     expect((await read(api, signToken(key, claims({ exp: past(10) })))).status).toBe(200);
     expect((await read(api, signToken(key, claims({ nbf: past(-10) })))).status).toBe(200);
   });
 
-  it('may be signed with RSA, ECDSA or EdDSA', async () => {
+  it('tokens may be signed with RSA, ECDSA or EdDSA', async () => {
     for (const each of published.keys) expect((await read(api, signToken(each))).status).toBe(200);
   });
 
-  it('have one algorithm for each key that is published without one', async () => {
+  it('tokens have one algorithm for each key that is published without one', async () => {
     const keys = [key, ...otherKeys, newSigningKey('of ES384', 'ES384'), newSigningKey('of ES512', 'ES512')];
     const set = keys.map(({ kid, publicKey }) => ({ ...publicKey.export({ format: 'jwk' }), kid }));
     published.behaviour = (_request, response) => response.end(JSON.stringify({ keys: set }));
@@ -289,13 +289,13 @@ describe('JSON Web Tokens', () => {
       });
   });
 
-  it('may name their scopes in scp, and have several', async () => {
+  it('tokens may name their scopes in scp, and have several', async () => {
     for (const scopes of [{ scp: ['a', 'items:create'], scope: undefined }, { scope: 'a items:create b' }])
       expect((await create(api, signToken(key, claims(scopes)))).status).toBe(200);
     expect((await create(api, signToken(key, claims({ scope: 'items:created' })))).status).toBe(403);
   });
 
-  it('may be signed with a shared secret, of another type and for another scope', async () => {
+  it('tokens may be signed with a shared secret, of another type and for another scope', async () => {
     const more = { AUTH_JWT_SECRET: SECRET, AUTH_TOKEN_TYPE: 'JWT', AUTH_CREATE_SCOPE: 'sell', AUTH_JWKS_URL: '' };
     const { api: other } = await startOther(more);
     const token = signWithSecret(SECRET, claims({ scope: 'sell' }), { typ: 'JWT' });
@@ -314,7 +314,7 @@ describe('JSON Web Tokens', () => {
       for (const { api: other } of [rotated, cutOff]) await read(other, signToken(key));
     });
 
-    it('are accepted after one more fetch, which happens at most every 30 s', async () => {
+    it('tokens signed with a new key are accepted after one more fetch, which happens at most every 30 s', async () => {
       const next = newSigningKey('next');
       const before = published.requests;
       published.keys = [key, next];
@@ -327,7 +327,7 @@ describe('JSON Web Tokens', () => {
       expect(published.requests).toBe(before + 1);
     }, 90_000);
 
-    it('make the API degraded if it cannot be fetched, although the other keys are not due', async () => {
+    it('tokens make the API degraded if their new key cannot be fetched, although the other keys are not due', async () => {
       const status = async (): Promise<string> =>
         (await cutOff.api.request<{ status: string }>('/health/ready', {})).body.status;
       expect(await status()).toBe('ready');
@@ -368,13 +368,13 @@ describe('JSON Web Tokens', () => {
       }
     };
 
-    it('are rejected after six minutes if their key has been removed', async () => {
+    it('tokens are rejected after six minutes without requests if their key has been removed', async () => {
       published.keys = otherKeys;
       await suspend();
       expect((await read(client, signToken(key))).status).toBe(401);
     });
 
-    it('are accepted after six minutes if the keys cannot be fetched, which is tried and reported once in 30 s', async () => {
+    it('tokens are accepted after six minutes without requests if the keys cannot be fetched, which is tried and reported once in 30 s', async () => {
       published.behaviour = (request) => request.socket.destroy();
       await suspend();
       const before = published.requests;
@@ -388,7 +388,7 @@ describe('JSON Web Tokens', () => {
       expect(idle.log.filter(({ msg }) => msg === 'AUTH_JWKS_URL cannot be read')).toHaveLength(1);
     });
 
-    it('get a 503 after an hour without keys, and are accepted once they can be fetched', async () => {
+    it('tokens get a 503 after an hour without keys, and are accepted once they can be fetched', async () => {
       const readAs = (sub: string): Promise<HttpResponse<ErrorBody>> =>
         read(client, signToken(key, claims({ sub, exp: past(-7200) })));
       published.behaviour = (request) => request.socket.destroy();
@@ -406,7 +406,7 @@ describe('JSON Web Tokens', () => {
     });
   });
 
-  it('without a kid are rejected if several keys match, and say so', async () => {
+  it('tokens without a kid are rejected if several keys match, and the response says so', async () => {
     published.keys = [key, newSigningKey('next', 'RS256')];
     const { api: other } = await startOther();
     expect((await read(other, signToken(key, claims(), { kid: undefined }))).body.message).toBe(
@@ -414,13 +414,13 @@ describe('JSON Web Tokens', () => {
     );
   });
 
-  it('signed with a known key are accepted while the keys cannot be fetched', async () => {
+  it('tokens signed with a known key are accepted while the keys cannot be fetched', async () => {
     expect((await read(api, signToken(key))).status).toBe(200);
     published.behaviour = (request) => request.socket.destroy();
     expect((await read(api, signToken(key, claims({ sub: 'bob' })))).status).toBe(200);
   });
 
-  it('get a 503 within 2 s while the keys cannot be fetched, and are accepted afterwards', async () => {
+  it('tokens get a 503 in time while the keys cannot be fetched, and are accepted afterwards', async () => {
     const behaviours: Record<string, NonNullable<KeyServer['behaviour']>> = {
       slow: () => undefined,
       closed: (request) => request.socket.destroy(),
@@ -462,7 +462,7 @@ describe('JSON Web Tokens', () => {
     });
   });
 
-  it('whose keys cannot be fetched make the API degraded until they can', async () => {
+  it('tokens whose keys cannot be fetched make the API degraded until they can', async () => {
     published.behaviour = (request) => request.socket.destroy();
     const { api: other, metrics } = await startOther();
     const readiness = (): Promise<HttpResponse<object>> => other.request('/health/ready', {});
@@ -476,7 +476,7 @@ describe('JSON Web Tokens', () => {
     });
   });
 
-  it('that are invalid are limited for each address, without keeping valid callers out', async () => {
+  it('tokens that are invalid are limited for each address, without keeping valid callers out', async () => {
     const from = (ip: string, token: string): Promise<HttpResponse<ErrorBody>> =>
       api.call('getAll', {}, { ...bearer(token), 'X-Forwarded-For': ip });
     expect((await from('198.51.100.7', signToken(key))).status).toBe(200);
@@ -491,7 +491,7 @@ describe('JSON Web Tokens', () => {
     expect((await from('2001:db8:1:3::3', 'x.y.z')).status).toBe(401);
   });
 
-  it('of one megabyte are rejected unread', async () => {
+  it('tokens of one megabyte are rejected unread', async () => {
     const connection = await RawConnection.open(api.base);
     connection.send('POST /api/orpc/items/getAll HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ');
     connection.send('a'.repeat(1_000_000));

@@ -49,7 +49,7 @@ describe('a full queue', () => {
     }
   }
 
-  it('refuses a create beyond the limit, whether or not the client waits', async () => {
+  it('a full queue refuses a create beyond the limit, whether or not the client waits', async () => {
     await start({ BACKLOG_LIMIT: '5' });
     expect(await fill()).toBe(5);
     expectRefused(await create(validInput(), {}));
@@ -57,7 +57,7 @@ describe('a full queue', () => {
     expect(await jobs.queue.getWaitingCount()).toBe(5);
   });
 
-  it('refuses most of a burst, always with 503', async () => {
+  it('a full queue refuses most of a burst, always with 503', async () => {
     await start({ BACKLOG_LIMIT: '5' });
     const responses = await Promise.all(Array.from({ length: 100 }, () => create(validInput())));
     for (const response of responses.filter(({ status }) => status !== 202)) expectRefused(response);
@@ -68,7 +68,7 @@ describe('a full queue', () => {
     expect(await fill()).toBe(0);
   });
 
-  it('still serves reads, replays and retries of a queued create', async () => {
+  it('a full queue still serves reads, replays and retries of a queued create', async () => {
     await start({ BACKLOG_LIMIT: '5' });
     const [stored, queued] = [randomUUID(), randomUUID()];
     const worker = await startWorker(service.env);
@@ -93,7 +93,7 @@ describe('a full queue', () => {
     await again.stop();
   });
 
-  it('does not create refused items, and accepts creates again once it has drained', async () => {
+  it('a full queue does not create refused items, and accepts creates again once it has drained', async () => {
     await start({ BACKLOG_LIMIT: '5' });
     await fill();
     const [key, name] = [randomUUID(), uniqueWord()];
@@ -108,7 +108,7 @@ describe('a full queue', () => {
     expect(await service.database.models.items.countDocuments()).toBe(6);
   });
 
-  it('is full when its jobs hold too many bytes', async () => {
+  it('a queue is full when its jobs hold too many bytes', async () => {
     await start({ BACKLOG_BYTES: '300000', MAX_ITEM_BYTES: '200000' });
     const large = validInput({ description: 'x'.repeat(100_000) });
     await eventually(async () => {
@@ -120,7 +120,7 @@ describe('a full queue', () => {
     expect(await jobs.queue.getWaitingCount()).toBe(waiting);
   });
 
-  it('counts delayed jobs', async () => {
+  it('delayed jobs count towards the limit of the queue', async () => {
     await start({ BACKLOG_LIMIT: '5', BACKLOG_BYTES: '300000' });
     await keep('delayed', 5, 'x');
     await eventually(async () => {
@@ -132,7 +132,7 @@ describe('a full queue', () => {
     }, COUNTED_WITHIN_MS);
   });
 
-  it('counts the bytes of delayed jobs', async () => {
+  it('the bytes of delayed jobs count towards the limit of the queue', async () => {
     await start({ BACKLOG_BYTES: '300000' });
     await keep('delayed', 4, 'x'.repeat(100_000));
     await eventually(async () => {
@@ -140,7 +140,7 @@ describe('a full queue', () => {
     }, COUNTED_WITHIN_MS);
   });
 
-  it('does not count failed jobs', async () => {
+  it('failed jobs do not count towards the limit of the queue', async () => {
     await start({ BACKLOG_LIMIT: '5', BACKLOG_BYTES: '300000' });
     await keep('failed', 10, 'x'.repeat(50_000));
     await eventually(async () => {
@@ -176,7 +176,7 @@ describe('a queue that does not drain', () => {
     await jobs.close();
   });
 
-  it('refuses creates whose wait is shorter than the stall, and accepts all once it drains', async () => {
+  it('a queue that does not drain refuses creates whose wait is shorter than the stall, and accepts all once it drains', async () => {
     const create = (headers: Record<string, string>): Promise<HttpResponse<ErrorBody>> =>
       service.api.call('create', validInput(), headers);
     const waiting: Promise<HttpResponse<ErrorBody>>[] = [create({})];
@@ -203,7 +203,7 @@ describe('a queue that does not drain', () => {
     await worker.stop();
   });
 
-  it('is detected even if a single client keeps retrying', async () => {
+  it('a queue that does not drain is detected even if a single client keeps retrying', async () => {
     const responses: number[] = [];
     await eventually(async () => {
       const { status } = await service.api.call('create', validInput(), { Prefer: 'wait=2' });
@@ -214,7 +214,7 @@ describe('a queue that does not drain', () => {
     expect(await jobs.queue.getWaitingCount()).toBe(responses.length - 1);
   });
 
-  it('refuses no client that can wait while it is only slow', async () => {
+  it('a slow queue refuses no client that can wait', async () => {
     const worker = await startWorker(service.env);
     const responses = await Promise.all(
       Array.from({ length: 300 }, () => service.api.call<ErrorBody>('create', validInput())),
@@ -245,7 +245,7 @@ describe('a Redis that fills up', () => {
   const create = (headers: Record<string, string> = {}): Promise<HttpResponse<ErrorBody>> =>
     service.api.call('create', validInput(), headers);
 
-  it('accepts creates while less than 70 % of its maxmemory is used', async () => {
+  it('creates are accepted while less than 70 % of the maxmemory of Redis is used', async () => {
     await limit((await used()) * 2);
     expect((await create()).status).toBe(200);
   });
@@ -253,7 +253,7 @@ describe('a Redis that fills up', () => {
   it.each([
     ['over 70 % of its maxmemory', 1.2],
     ['beyond its maxmemory', 0.5],
-  ])('refuses creates with 503 while it is %s, and accepts them again afterwards', async (_what, factor) => {
+  ])('creates are refused with 503 while Redis is %s, and accepted again afterwards', async (_what, factor) => {
     const { body } = await create({ 'Idempotency-Key': 'before' });
     await limit(Math.floor((await used()) * factor));
     await eventually(async () => {

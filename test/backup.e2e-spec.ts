@@ -54,7 +54,7 @@ describe(`a backup (${hasTools ? 'by' : 'without'} the MongoDB Database Tools)`,
     return () => run('mongorestore', [...options, '--drop']);
   };
 
-  it('restores items, their keys, API keys as they were, and the numbers of later items', async () => {
+  it('a backup restores items, their keys, API keys as they were, and the numbers of later items', async () => {
     const processes = await startBoth();
     const client = await processes[0]?.client();
     const before = await createWith(client, 'before');

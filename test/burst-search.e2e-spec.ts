@@ -27,7 +27,7 @@ describe('the items of a burst', () => {
   const countUnindexed = (): Promise<number> =>
     database.models.items.countDocuments({ searchVersion: { $in: [null, 0] } });
 
-  it('are stored first and found by search within five seconds', async () => {
+  it('the items of a burst are stored first and found by search within five seconds', async () => {
     const worker = ServiceProcess.start('worker', env);
     await worker.waitForStatus('ready');
     const name = uniqueWord();
@@ -45,7 +45,7 @@ describe('the items of a burst', () => {
     await worker.end('SIGTERM');
   });
 
-  it('are indexed even if their worker is stopped right after the burst', async () => {
+  it('the items of a burst are indexed even if their worker is stopped right after the burst', async () => {
     const worker = ServiceProcess.start('worker', env);
     await worker.waitForStatus('ready');
     await Promise.all(Array.from({ length: BURST }, () => client.create(validInput())));

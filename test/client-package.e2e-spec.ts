@@ -79,7 +79,7 @@ describe('the client package, installed from its tarball into an empty project',
     expect(rest).toEqual({ isSame: true, code: 'NOT_FOUND' });
   };
 
-  it('contains its own files and depends on no package', async () => {
+  it('the client package contains its own files and depends on no package', async () => {
     const installed = join(folder, 'node_modules', 'item-listing-client');
     const { dependencies } = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8')) as Record<
       string,
@@ -93,7 +93,7 @@ describe('the client package, installed from its tarball into an empty project',
   it.each([
     ['module.mjs', IMPORT],
     ['common.cjs', REQUIRE],
-  ])('runs in JavaScript from %s', async (file, header) => {
+  ])('the client package runs in JavaScript from %s', async (file, header) => {
     await writeFile(join(folder, file), header + PROGRAM);
     await expectProgramToRun(file);
   });
@@ -101,7 +101,7 @@ describe('the client package, installed from its tarball into an empty project',
   it.each([
     ['libs/client/README.md', /```js\n([^]*?)```/],
     ['docs/clients.md', /```ts\n([^]*?item-listing-client[^]*?)```/],
-  ])('runs the example of %s', async (document, block) => {
+  ])('the client package runs the example of %s', async (document, block) => {
     const [, code = ''] = block.exec(await readFile(join(ROOT, document), 'utf8')) ?? [];
     expect(code).toContain('item-listing-client');
     await writeFile(join(folder, 'example.mjs'), code.replace('http://localhost:3000', service.api.base));
@@ -110,7 +110,7 @@ describe('the client package, installed from its tarball into an empty project',
   });
 
   it.each(['typed-module.mts', 'typed-common.cts'])(
-    'compiles in strict TypeScript and runs from %s',
+    'the client package compiles in strict TypeScript and runs from %s',
     async (file) => {
       await writeFile(
         join(folder, file),

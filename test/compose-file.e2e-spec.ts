@@ -54,23 +54,23 @@ describe('docker-compose.yml', () => {
   describe.each(Object.keys(services))('for the service %s', (name) => {
     const service = serviceOf(name);
 
-    it('has a read-only file system', () => {
+    it('a service has a read-only file system', () => {
       expect(service.read_only).toBe(true);
     });
 
-    it('allows no new privileges, and only the capabilities of its entry point', () => {
+    it('a service allows no new privileges, and only the capabilities of its entry point', () => {
       expect(service.cap_drop).toEqual(['ALL']);
       expect(service.cap_add).toEqual(CAPABILITIES[name]);
       expect(service.security_opt).toEqual(['no-new-privileges:true']);
       expect(service.privileged).toBeUndefined();
     });
 
-    it('limits memory and processes', () => {
+    it('a service limits memory and processes', () => {
       expect(service.mem_limit).toMatch(/^(\$\{\w+:-)?\d+[mg]\}?$/);
       expect(service.pids_limit).toBeGreaterThan(0);
     });
 
-    it('publishes ports on 127.0.0.1 only', () => {
+    it('a service publishes ports on 127.0.0.1 only', () => {
       expect((service.ports ?? []).filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
     });
   });

@@ -71,11 +71,11 @@ describe('a create', () => {
       setTimeout(resolve, ms);
     });
 
-  it('succeeds once Redis is back if Redis has not confirmed its job', async () => {
+  it('a create succeeds once Redis is back if Redis has not confirmed its job', async () => {
     expect((await createWhileRedisStops()).status).toBe(200);
   });
 
-  it('is accepted once Redis is back if Redis has not confirmed its job and the client does not wait', async () => {
+  it('a create is accepted once Redis is back if Redis has not confirmed its job and the client does not wait', async () => {
     const { status, body } = await createWhileRedisStops({ Prefer: 'respond-async' });
     expect(status).toBe(202);
     await eventually(async () => {
@@ -83,7 +83,7 @@ describe('a create', () => {
     });
   });
 
-  it('with a used key and another body is refused while MongoDB does not respond', async () => {
+  it('a create with a used key and another body is refused while MongoDB does not respond', async () => {
     const key = randomUUID();
     const { body } = await create({}, { 'Idempotency-Key': key });
     await eventually(async () => {
@@ -98,7 +98,7 @@ describe('a create', () => {
     });
   });
 
-  it('is refused when its own wait is over while MongoDB does not respond, and is not queued', async () => {
+  it('a create is refused when its own wait is over while MongoDB does not respond, and is not queued', async () => {
     worker.signal('SIGSTOP');
     await mongod.pause();
     const since = performance.now();
@@ -109,14 +109,14 @@ describe('a create', () => {
     expect(await jobs.queue.getWaitingCount()).toBe(0);
   });
 
-  it('replaces an unreadable or failed job with the same key', async () => {
+  it('a create replaces an unreadable or failed job with the same key', async () => {
     await expectReplaced('{"version":1,');
     await expectReplaced(JSON.stringify({ id: 1 }));
     await expectReplaced('null');
     await expectReplaced('{"version":1,"requestHash":"x"}');
   });
 
-  it('succeeds after a stall of the only worker that is shorter than its wait', async () => {
+  it('a create succeeds after a stall of the only worker that is shorter than its wait', async () => {
     // Lets the API measure the rate at which the queue drains.
     const createMany = async (): Promise<void> => {
       for (let count = 0; count < 10; count++) await create();
@@ -132,7 +132,7 @@ describe('a create', () => {
     expect((await Promise.all(creates)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   });
 
-  it('sends its body to Redis only once however long it waits', async () => {
+  it('a create sends its body to Redis only once however long it waits', async () => {
     worker.signal('SIGSTOP');
     const before = await bytesReceived();
     const creates = Array.from({ length: WAITERS }, () => create({ description: DESCRIPTION }));
@@ -142,7 +142,7 @@ describe('a create', () => {
     for (const { status } of await Promise.all(creates)) expect(status).toBe(200);
   });
 
-  it('is queued again if Redis loses the queue', async () => {
+  it('a create is queued again if Redis loses the queue', async () => {
     worker.signal('SIGSTOP');
     const name = uniqueWord();
     const creating = create({ name });
@@ -155,7 +155,7 @@ describe('a create', () => {
     expect(await database.models.items.countDocuments({ name })).toBe(1);
   });
 
-  it('with an unknown brand and condition shares their lookups with the rest of its batch', async () => {
+  it('a create with an unknown brand and condition shares their lookups with the rest of its batch', async () => {
     worker.signal('SIGSTOP');
     const name = uniqueWord();
     for (let n = 0; n < UNKNOWN_BRANDS; n++)
@@ -171,7 +171,7 @@ describe('a create', () => {
     expect(lookups.length).toBeLessThan(UNKNOWN_BRANDS / 4);
   });
 
-  it('is not refused by an API that has just begun to listen', async () => {
+  it('a create is not refused by an API that has just begun to listen', async () => {
     const port = await freePort();
     const fresh = ServiceProcess.start('api', { ...env, PORT: String(port) });
     const { status } = await firstResponse(new ApiClient(`http://127.0.0.1:${String(port)}`));

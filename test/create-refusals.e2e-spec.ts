@@ -36,7 +36,7 @@ describe('an API', () => {
     });
   }
 
-  it('refuses creates at once while the node of its Redis Cluster is down, and logs why once', async () => {
+  it('an API refuses creates at once while the node of its Redis Cluster is down, and logs why once', async () => {
     const { url, nodes } = await startRedisCluster();
     const { api } = await start({ REDIS_URL: url });
     const client = await api.client();
@@ -56,7 +56,7 @@ describe('an API', () => {
     expect(messages.filter((message) => message.startsWith('Redis is away'))).toHaveLength(1);
   });
 
-  it('accepts creates after a full queue has drained, even if its clock was set back', async () => {
+  it('an API accepts creates after a full queue has drained, even if its clock was set back', async () => {
     const { env, api } = await start({
       BACKLOG_LIMIT: '5',
       NODE_OPTIONS: `--require ${CLOCK_SET_BACK}`,

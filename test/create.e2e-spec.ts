@@ -263,7 +263,7 @@ describe('creates that wait in the queue', () => {
   });
   afterAll(() => service.stop());
 
-  it('look up their brands and conditions together, even if none exists', async () => {
+  it('creates that wait in the queue look up their brands and conditions together, even if none exists', async () => {
     const inputs = Array.from({ length: QUEUED }, (_, n) => validInput({ brandId: 1000 + n, conditionId: 1000 + n }));
     for (const input of inputs) {
       expect((await service.api.call('create', input, { Prefer: 'respond-async' })).status).toBe(202);

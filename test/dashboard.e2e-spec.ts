@@ -45,13 +45,13 @@ describeWithPrometheus('the dashboard (skipped unless Prometheus is installed: a
     await database.close();
   });
 
-  it.each(queries)('shows data of a running service in "%s"', async (_title, expression) => {
+  it.each(queries)('the dashboard shows data of a running service in "%s"', async (_title, expression) => {
     const samples = await prometheus.query(expression);
     // An operation without requests has no quantile.
     expect(samples.filter(({ value }) => value[1] !== 'NaN')).not.toEqual([]);
   });
 
-  it('shows every metric of the service', () => {
+  it('the dashboard shows every metric of the service', () => {
     const documented = readFileSync(join(ROOT, 'docs', 'metrics.md'), 'utf8').match(/`item_listing_\w+`/g) ?? [];
     const names = [...new Set(documented.map((name) => name.replaceAll('`', '')))];
     expect(names.length).toBeGreaterThan(10);

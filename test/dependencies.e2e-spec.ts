@@ -6,7 +6,7 @@ interface Lockfile {
 }
 
 describe('package-lock.json', () => {
-  it('has an integrity for every package, of other platforms too', () => {
+  it('package-lock.json has an integrity for every package, of other platforms too', () => {
     const text = readFileSync(join(__dirname, '..', 'package-lock.json'), 'utf8');
     // The empty path is the checkout itself.
     const packages = Object.entries((JSON.parse(text) as Lockfile).packages).filter(([path]) => path !== '');

@@ -34,7 +34,7 @@ describeInBrowser('the docs page (skipped unless Chromium is installed: apt-get 
     await service.stop();
   });
 
-  it('shows the operations, and creates an item with "Try it out"', async () => {
+  it('the docs page shows the operations, and creates an item with "Try it out"', async () => {
     const origin = service.api.base.replace('127.0.0.1', HOST);
     await page.goto(`${origin}/docs`);
     await page.locator(CREATE).click();
@@ -53,7 +53,7 @@ describeInBrowser('the docs page (skipped unless Chromium is installed: apt-get 
     expect(consoleMessages).toEqual([]);
   });
 
-  it('sends the credential of "Authorize" with its requests', async () => {
+  it('the docs page sends the credential of "Authorize" with its requests', async () => {
     const secured = await startService({ env: { AUTH_API_KEYS: 'on' } });
     try {
       const expiresAt = new Date(Date.now() + 600_000);

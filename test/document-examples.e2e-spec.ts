@@ -164,7 +164,7 @@ describe('the examples of the documents', () => {
   const examplesOf = (language: string): Example[] => examples.filter((example) => example.language === language);
   const local = (text: string): string => text.replaceAll('http://localhost:3000', service.api.base);
 
-  it('print what the documents show', async () => {
+  it('the console examples print what the documents show', async () => {
     const actual = new Map<string, string>();
     const shown = examplesOf('console');
     expect(shown.length).toBeGreaterThan(4);
@@ -187,13 +187,13 @@ describe('the examples of the documents', () => {
     }
   });
 
-  it('run in Python', async () => {
+  it('the Python example runs', async () => {
     const [example] = examplesOf('python');
     const { stdout } = await run('python3', ['-c', local(example?.code ?? '')]);
     expect(stdout).toContain('Crème brûlée dishes');
   });
 
-  it('compile and run with types from OpenAPI', async () => {
+  it('the TypeScript examples compile and run with types from OpenAPI', async () => {
     const [single, walk, ...others] = examplesOf('ts').filter(({ code }) => code.includes('openapi-fetch'));
     expect(others).toEqual([]);
     // Inside the checkout, so that its packages are found.
@@ -229,13 +229,13 @@ describe('the examples of the documents', () => {
     }
   });
 
-  it('show an item with all its fields', () => {
+  it('the JSON example shows an item with all its fields', () => {
     const items = examplesOf('json').map(({ code }) => JSON.parse(code) as object);
     expect(items).toHaveLength(1);
     expect(ItemSchema.parse(items[0])).toEqual(items[0]);
   });
 
-  it('are all run, here or elsewhere', () => {
+  it('the examples of the documents are all run, here or elsewhere', () => {
     const others = examples.filter(
       ({ language, code }) => !['console', 'python', 'json'].includes(language) && !code.includes('openapi-fetch'),
     );

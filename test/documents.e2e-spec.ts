@@ -81,11 +81,11 @@ function wrongNamesIn(document: string): string[] {
 }
 
 describe('the documents', () => {
-  it.each(DOCUMENTS)('have links that lead somewhere: %s', (document) => {
+  it.each(DOCUMENTS)('documents have links that lead somewhere: %s', (document) => {
     expect(brokenLinksOf(document)).toEqual([]);
   });
 
-  it('name files and folders that exist, in ARCHITECTURE.md', () => {
+  it('ARCHITECTURE.md names files and folders that exist', () => {
     const architecture = read('ARCHITECTURE.md');
     const paths = pathsIn(architecture);
     expect(paths.length).toBeGreaterThan(20);
@@ -98,11 +98,11 @@ describe('the documents', () => {
   it.each([
     ['README.md', 150],
     ['ARCHITECTURE.md', 120],
-  ])('stay short: %s has at most %i lines', (document, most) => {
+  ])('documents stay short: %s has at most %i lines', (document, most) => {
     expect(read(document).split('\n').length - 1).toBeLessThanOrEqual(most);
   });
 
-  it('describe every setting in docs/configuration.md', () => {
+  it('docs/configuration.md describes every setting', () => {
     const source = readFileSync(join(ROOT, 'libs', 'runtime', 'src', 'settings.ts'), 'utf8');
     const settings = [...source.matchAll(/^ {2}([A-Z][A-Z_]+): /gm)].map(([, name = '']) => name);
     expect(settings.length).toBeGreaterThan(15);
@@ -110,7 +110,7 @@ describe('the documents', () => {
     expect(settings.filter((name) => !documented.includes(`\`${name}\``))).toEqual([]);
   });
 
-  it('name every variable that docker-compose.yml passes on, among them the files of all secrets', () => {
+  it('docs/configuration.md names every variable that docker-compose.yml passes on, among them the files of all secrets', () => {
     // Those without a value in docker-compose.yml.
     const passed = [...read('docker-compose.yml').matchAll(/^ +([A-Z_]+):$/gm)].map(([, name = '']) => name);
     const [, section = ''] = read(join('docs', 'configuration.md')).split('## Docker Compose');

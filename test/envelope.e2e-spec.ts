@@ -31,7 +31,7 @@ describe('an envelope', () => {
   };
 
   describe('in a response', () => {
-    it('wraps the result of each operation', async () => {
+    it('an envelope in a response wraps the result of each operation', async () => {
       const name = uniqueWord();
       const { status, body } = await call<Item>('create', validInput({ name }));
       expect([status, Object.keys(body), body.json.name]).toEqual([200, ['json'], name]);
@@ -42,24 +42,27 @@ describe('an envelope', () => {
       expect(list.headers.get('content-type')).toBe('application/json; charset=utf-8');
     });
 
-    it('wraps the result for an empty input', async () => {
+    it('an envelope in a response wraps the result for an empty input', async () => {
       const { status, body } = await call<Item[]>('getAll', {});
       expect([status, Array.isArray(body.json)]).toEqual([200, true]);
     });
 
-    it('wraps an error', async () => {
+    it('an envelope in a response wraps an error', async () => {
       expectError(unwrapped(await call<ErrorBody>('getById', { id: 'x' })), 404, 'NOT_FOUND');
       expect(pathsOf(await refused('create', validInput({ name: 'ab', stock: 0 })))).toEqual([['name'], ['stock']]);
       expect(pathsOf(await refused('create', validInput({ categoryId: 'no such slug' })))).toEqual([['categoryId']]);
     });
 
-    it.each([null, [], 'x', 1, true])('wraps the error for an input that is not an object: %j', async (json) => {
-      for (const operation of ['getAll', 'getById', 'create']) {
-        expect(pathsOf(await refused(operation, json))).toEqual([[]]);
-      }
-    });
+    it.each([null, [], 'x', 1, true])(
+      'an envelope in a response wraps the error for an input that is not an object: %j',
+      async (json) => {
+        for (const operation of ['getAll', 'getById', 'create']) {
+          expect(pathsOf(await refused(operation, json))).toEqual([[]]);
+        }
+      },
+    );
 
-    it('wraps the result for a request with an empty meta', async () => {
+    it('an envelope in a response wraps the result for a request with an empty meta', async () => {
       expect((await call<Item[]>('getAll', {}, [])).status).toBe(200);
     });
   });
@@ -73,12 +76,12 @@ describe('an envelope', () => {
       ['with meta alone', { meta: [[1, 'page']] }],
       ['in another case', { JSON: { page: 0 } }],
       ['that is empty', {}],
-    ])('is treated as plain input: %s', async (_, body) => {
+    ])('an envelope that is not well-formed is treated as plain input: %s', async (_, body) => {
       const response = await service.api.call<Item[]>('getAll', body);
       expect([response.status, Array.isArray(response.body)]).toEqual([200, true]);
     });
 
-    it('is treated as plain input with __proto__', async () => {
+    it('an envelope with __proto__ is treated as plain input', async () => {
       for (const body of ['{"json":{"page":0},"__proto__":{}}', '{"__proto__":{"json":{"page":0}}}']) {
         const { status } = await service.api.post('/api/orpc/items/getAll', body, {
           'Content-Type': 'application/json',
@@ -87,7 +90,7 @@ describe('an envelope', () => {
       }
     });
 
-    it('is refused as plain input in an array', async () => {
+    it('an envelope in an array is refused as plain input', async () => {
       expectError(await service.api.call<ErrorBody>('getAll', [{ json: {} }]), 400, 'BAD_REQUEST');
     });
   });
@@ -111,23 +114,26 @@ describe('an envelope', () => {
       ['name', [99, 'name']],
       ['name', ['unheard of', 'name', 'deeper']],
       ['name', [null, 'name']],
-    ])('is refused at the known field %s, with its path: %j', async (field, entry) => {
-      const response = await refused('create', validInput({ photos: [{ takenAt: '2026-01-01' }] }), [entry]);
-      expect(pathsOf(response)).toEqual([[field]]);
-    });
+    ])(
+      'an envelope that marks a native type is refused at the known field %s, with its path: %j',
+      async (field, entry) => {
+        const response = await refused('create', validInput({ photos: [{ takenAt: '2026-01-01' }] }), [entry]);
+        expect(pathsOf(response)).toEqual([[field]]);
+      },
+    );
 
     it.each(['page', 'pageSize', 'search', 'categoryId', 'status', 'userId', 'after'])(
-      'is refused at the absent field %s, with its path',
+      'an envelope that marks a native type is refused at the absent field %s, with its path',
       async (field) => {
         expect(pathsOf(await refused('getAll', {}, [[3, field]]))).toEqual([[field]]);
       },
     );
 
-    it('is refused at a field of getById, with its path', async () => {
+    it('an envelope that marks a native type is refused at a field of getById, with its path', async () => {
       expect(pathsOf(await refused('getById', { id: 'f'.repeat(24) }, [[0, 'id']]))).toEqual([['id']]);
     });
 
-    it('is refused at several fields, with all their paths', async () => {
+    it('an envelope that marks a native type is refused at several fields, with all their paths', async () => {
       const meta = [
         [0, 'stock'],
         [1, 'name'],
@@ -148,14 +154,14 @@ describe('an envelope', () => {
       [[1, { name: 1 }]],
       [[1, ['name']]],
       [[1, '']],
-    ])('is accepted at an unknown field: %j', async (entry) => {
+    ])('an envelope that marks a native type is accepted at an unknown field: %j', async (entry) => {
       const { status, body } = await call<Item>('create', validInput({ unknown: '2026-01-01' }), [entry]);
       expect([status, body.json.name]).toEqual([200, validInput()['name']]);
       expect(({} as Record<string, unknown>)['name']).toBeUndefined();
     });
 
     it.each([[[1]], [[]], [1], [null], ['name'], [{ 1: 'name' }]])(
-      'is refused with an empty path if it names no field: %j',
+      'an envelope that marks a native type is refused with an empty path if it names no field: %j',
       async (entry) => {
         for (const operation of ['getAll', 'getById', 'create']) {
           expect(pathsOf(await refused(operation, validInput({ id: 'x' }), [entry]))).toEqual([[]]);
@@ -163,7 +169,7 @@ describe('an envelope', () => {
       },
     );
 
-    it('is refused with an empty path for an input that is not an object', async () => {
+    it('an envelope that marks a native type is refused with an empty path for an input that is not an object', async () => {
       expect(
         pathsOf(
           await refused(
@@ -178,7 +184,7 @@ describe('an envelope', () => {
       ).toEqual([[]]);
     });
 
-    it('is handled quickly even if it does so 14,000 times', async () => {
+    it('an envelope that marks a native type is handled quickly even if it does so 14,000 times', async () => {
       const json = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`k${String(index)}`, 0]));
       const meta = Array.from({ length: 14_000 }, () => [0, 'x']);
       const startedAt = Date.now();
@@ -192,7 +198,7 @@ describe('an envelope', () => {
       [400, 'BAD_REQUEST', '{"json":{}', 'application/json'],
       [413, 'PAYLOAD_TOO_LARGE', `{"json":{"search":"${'x'.repeat(1_048_576)}"}}`, 'application/json'],
       [415, 'UNSUPPORTED_MEDIA_TYPE', '{"json":{}}', 'text/plain'],
-    ])('gets a plain error: %i', async (status, code, body, type) => {
+    ])('an envelope that cannot be read gets a plain error: %i', async (status, code, body, type) => {
       const response = await service.api.post<ErrorBody>('/api/orpc/items/getAll', body, { 'Content-Type': type });
       expectError(response, status, code);
     });
@@ -209,12 +215,12 @@ describe('an empty body without a content type', () => {
   const send = (operation: string): Promise<HttpResponse<ErrorBody>> =>
     service.api.post(`/api/orpc/items/${operation}`, null);
 
-  it('is an empty input of getAll and gets a plain response', async () => {
+  it('an empty body without a content type is an empty input of getAll and gets a plain response', async () => {
     const { status, body } = await send('getAll');
     expect([status, body]).toEqual([200, []]);
   });
 
-  it('is refused by the other operations for its missing fields', async () => {
+  it('an empty body without a content type is refused by the other operations for its missing fields', async () => {
     const byId = await send('getById');
     expectError(byId, 400, 'BAD_REQUEST');
     expect(pathsOf(byId)).toEqual([['id']]);

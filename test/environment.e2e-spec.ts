@@ -15,18 +15,21 @@ describe('a process with an invalid environment', () => {
     ['worker', 'REDIS_URL', 'redis+sentinel://:secret@host'],
     ['worker', 'WORKER_CONCURRENCY', '0'],
     ['api', 'IDEMPOTENCY_SECRET', 'a secret that is too short'],
-  ] as const)('exits with code 1 and one line without the value: %s with %s=%j', async (name, variable, value) => {
-    const process = ServiceProcess.start(name, { ...freshEnvironment(), [variable]: value });
-    expect(await process.end()).toMatchObject({ code: 1 });
-    expect(process.stderr).toMatch(new RegExp(`^${variable} is (missing|not valid): it must be [^\\n]+\\n$`));
-    expect(process.stderr).not.toContain('secret');
-    expect(process.log).toEqual([]);
-  });
+  ] as const)(
+    'a process with an invalid environment exits with code 1 and one line without the value: %s with %s=%j',
+    async (name, variable, value) => {
+      const process = ServiceProcess.start(name, { ...freshEnvironment(), [variable]: value });
+      expect(await process.end()).toMatchObject({ code: 1 });
+      expect(process.stderr).toMatch(new RegExp(`^${variable} is (missing|not valid): it must be [^\\n]+\\n$`));
+      expect(process.stderr).not.toContain('secret');
+      expect(process.log).toEqual([]);
+    },
+  );
 
   it.each([
     ['api', 'PORT'],
     ['worker', 'WORKER_PORT'],
-  ] as const)('exits with code 1 when its port is taken: %s', async (name, variable) => {
+  ] as const)('a process exits with code 1 when its port is taken: %s', async (name, variable) => {
     const { port } = new URL(process.env['REDIS_URL'] ?? '');
     const started = ServiceProcess.start(name, { ...freshEnvironment(), [variable]: port });
     expect(await started.end()).toMatchObject({ code: 1 });

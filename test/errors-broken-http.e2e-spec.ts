@@ -38,7 +38,7 @@ describe('a client that', () => {
   };
 
   describe('is slow', () => {
-    it('gets 408 during its body', async () => {
+    it('a slow client gets 408 during its body', async () => {
       const connection = await send(`${POST}X-Request-Id: mine\r\nContent-Length: 100\r\n\r\n{"page":`);
       const response = await connection.nextResponse<ErrorBody>();
       expectError(response, 408, 'TIMEOUT');
@@ -47,35 +47,41 @@ describe('a client that', () => {
       expect(await connection.readToEnd()).toBe('');
     });
 
-    it('gets 408 during a chunked body', async () => {
+    it('a slow client gets 408 during a chunked body', async () => {
       const connection = await send(`${POST}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n`);
       expectError(await connection.nextResponse<ErrorBody>(), 408, 'TIMEOUT');
     });
 
-    it.each(['', 'P', `POST ${GET_ALL} HTTP/1.1\r\n`, POST])('gets 408 during its headers: %j', async (bytes) => {
-      const connection = await send(bytes);
-      const response = await connection.nextResponse<ErrorBody>();
-      expectError(response, 408, 'TIMEOUT');
-      expect(response.headers.get('connection')).toBe('close');
-      expect(await connection.readToEnd()).toBe('');
-    });
+    it.each(['', 'P', `POST ${GET_ALL} HTTP/1.1\r\n`, POST])(
+      'a slow client gets 408 during its headers: %j',
+      async (bytes) => {
+        const connection = await send(bytes);
+        const response = await connection.nextResponse<ErrorBody>();
+        expectError(response, 408, 'TIMEOUT');
+        expect(response.headers.get('connection')).toBe('close');
+        expect(await connection.readToEnd()).toBe('');
+      },
+    );
 
-    it('gets 408 for its second request after the response to the first', async () => {
+    it('a slow client gets 408 for its second request after the response to the first', async () => {
       const connection = await send(`${request('getAll', {})}${POST}Content-Length: 100\r\n\r\n{`);
       expect((await connection.nextResponse()).status).toBe(200);
       expectError(await connection.nextResponse<ErrorBody>(), 408, 'TIMEOUT');
     });
 
-    it.each(['its headers', 'its body'])('creates nothing if it sends the rest of %s after the 408', async (what) => {
-      const name = uniqueWord();
-      const bytes = request('create', validInput({ name }));
-      const sentBytes = what === 'its body' ? bytes.length - 10 : 20;
-      const connection = await send(bytes.slice(0, sentBytes));
-      expect((await connection.nextResponse()).status).toBe(408);
-      connection.send(bytes.slice(sentBytes));
-      expect(await connection.readToEnd()).toBe('');
-      await expectNotCreated(name);
-    });
+    it.each(['its headers', 'its body'])(
+      'a slow client creates nothing if it sends the rest of %s after the 408',
+      async (what) => {
+        const name = uniqueWord();
+        const bytes = request('create', validInput({ name }));
+        const sentBytes = what === 'its body' ? bytes.length - 10 : 20;
+        const connection = await send(bytes.slice(0, sentBytes));
+        expect((await connection.nextResponse()).status).toBe(408);
+        connection.send(bytes.slice(sentBytes));
+        expect(await connection.readToEnd()).toBe('');
+        await expectNotCreated(name);
+      },
+    );
   });
 
   describe('sends headers that are too large', () => {
@@ -83,7 +89,7 @@ describe('a client that', () => {
       ['in all', Array.from({ length: 200 }, (_, i) => `X-${String(i)}: ${'x'.repeat(100)}\r\n`).join('')],
       ['in one', `X-Long: ${'x'.repeat(20_000)}\r\n`],
       ['by far', `X-Long: ${'x'.repeat(3_000_000)}\r\n`],
-    ])('gets 431: %s', async (_, headers) => {
+    ])('a client gets 431 for headers that are too large: %s', async (_, headers) => {
       const connection = await send(`${POST}${headers}Content-Length: 2\r\n\r\n{}`);
       const response = await connection.nextResponse<ErrorBody>();
       expectError(response, 431, 'REQUEST_HEADER_FIELDS_TOO_LARGE');
@@ -92,12 +98,12 @@ describe('a client that', () => {
       expect(connection.wasReset).toBe(false);
     });
 
-    it('gets 431 for a URL that is too long', async () => {
+    it('a client gets 431 for a URL that is too long', async () => {
       const connection = await send(`POST ${GET_ALL}?${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`);
       expectError(await connection.nextResponse<ErrorBody>(), 431, 'REQUEST_HEADER_FIELDS_TOO_LARGE');
     });
 
-    it('gets 431 after the response to an earlier request', async () => {
+    it('a client gets 431 for headers that are too large after the response to an earlier request', async () => {
       const connection = await send(`${request('getAll', {})}${POST}X-Long: ${'x'.repeat(20_000)}\r\n\r\n`);
       expect((await connection.nextResponse()).status).toBe(200);
       expectError(await connection.nextResponse<ErrorBody>(), 431, 'REQUEST_HEADER_FIELDS_TOO_LARGE');
@@ -120,7 +126,7 @@ describe('a client that', () => {
       ['a NUL in a header', `${POST}X-Y: a\0b\r\n\r\n`],
       ['two hosts', `${POST}Content-Length: 2\r\nhost: y\r\n\r\n{}`],
       ['no host', `POST ${GET_ALL} HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`],
-    ])('gets 400: %s', async (_, bytes) => {
+    ])('a client that sends invalid HTTP gets 400: %s', async (_, bytes) => {
       const connection = await send(bytes);
       const response = await connection.nextResponse<ErrorBody>();
       expectError(response, 400, 'BAD_REQUEST');
@@ -129,12 +135,12 @@ describe('a client that', () => {
       expect(await connection.readToEnd()).toBe('');
     });
 
-    it('gets 415 for a compressed transfer coding', async () => {
+    it('a client gets 415 for a compressed transfer coding', async () => {
       const connection = await send(`${POST}Transfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`);
       expectError(await connection.nextResponse<ErrorBody>(), 415, 'UNSUPPORTED_MEDIA_TYPE');
     });
 
-    it('gets 400 with its own request id for an invalid chunk', async () => {
+    it('a client gets 400 with its own request id for an invalid chunk', async () => {
       const connection = await send(`${POST}X-Request-Id: mine\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\nzz\r\n`);
       const response = await connection.nextResponse<ErrorBody>();
       expectError(response, 400, 'BAD_REQUEST');
@@ -142,7 +148,7 @@ describe('a client that', () => {
       expect(await connection.readToEnd()).toBe('');
     });
 
-    it('gets the response to a valid request before the 400', async () => {
+    it('a client gets the response to a valid request before the 400 for invalid HTTP', async () => {
       const name = uniqueWord();
       const connection = await send(`${request('create', validInput({ name }))}HELLO WORLD\r\n\r\n`);
       const { status, body } = await connection.nextResponse<Item>();
@@ -151,7 +157,7 @@ describe('a client that', () => {
     });
 
     it.each(['a\r\nX-Request-Id: b', 'a b', 'a\r\n b', 'é', '\t', 'x'.repeat(129)])(
-      'gets a generated request id instead of its own: %j',
+      'a client gets a generated request id instead of an invalid one: %j',
       async (id) => {
         const connection = await send(request('getAll', {}, `X-Request-Id: ${id}\r\n`));
         const { headers } = await connection.nextResponse();
@@ -167,27 +173,27 @@ describe('a client that', () => {
       ['within a chunk', `${POST}Transfer-Encoding: chunked\r\n\r\n99\r\n{`],
       ['before its response', request('getAll', {})],
       ['while its body is refused', `${POST}Content-Length: 100000000\r\n\r\n{`],
-    ])('does no harm: %s', async (_, bytes) => {
+    ])('a client that disconnects does no harm: %s', async (_, bytes) => {
       const connections = await Promise.all(Array.from({ length: 20 }, () => send(bytes)));
       for (const connection of connections) connection.destroy();
       expect((await service.api.call('getAll', {})).status).toBe(200);
     });
 
-    it('creates nothing within a create', async () => {
+    it('a client that disconnects within a create creates nothing', async () => {
       const name = uniqueWord();
       const connection = await send(request('create', validInput({ name })).slice(0, -1));
       connection.destroy();
       await expectNotCreated(name);
     });
 
-    it('gets 400 if it half-closes the connection within its body', async () => {
+    it('a client gets 400 if it half-closes the connection within its body', async () => {
       const connection = await send(`${POST}Content-Length: 100\r\n\r\n{}`);
       expectError(await connection.halfClose().nextResponse<ErrorBody>(), 400, 'BAD_REQUEST');
     });
   });
 
   describe('sends several requests at once', () => {
-    it('gets the responses in request order', async () => {
+    it('a client that sends several requests at once gets the responses in request order', async () => {
       const health = 'GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n';
       const connection = await send(
         [request('create', validInput()), request('getById', { id: 'x' }), health, request('getAll', {})].join(''),
@@ -198,7 +204,7 @@ describe('a client that', () => {
       expect(new Set(responses.map(({ headers }) => headers.get('x-request-id'))).size).toBe(4);
     });
 
-    it('has nothing processed after a response that closes the connection', async () => {
+    it('a client that sends several requests at once has nothing processed after a response that closes the connection', async () => {
       const name = uniqueWord();
       const create = request('create', validInput({ name }));
       const refused = 'POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}';
@@ -209,7 +215,7 @@ describe('a client that', () => {
       await expectNotCreated(name);
     });
 
-    it('gets the responses in request order even with a chunked body in between', async () => {
+    it('a client that sends several requests at once gets the responses in request order even with a chunked body in between', async () => {
       const name = uniqueWord();
       const health = 'GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n';
       const chunked = `${POST}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`;
@@ -223,7 +229,7 @@ describe('a client that', () => {
       expect([status, body.name]).toEqual([200, name]);
     });
 
-    it('gets the responses in request order even if the last request is incomplete', async () => {
+    it('a client that sends several requests at once gets the responses in request order even if the last request is incomplete', async () => {
       const health = 'GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n';
       const connection = await send(`${request('getAll', {})}${health}${POST}Content-Length: 100\r\n\r\n{`);
       expect((await connection.nextResponse()).status).toBe(200);
@@ -233,13 +239,13 @@ describe('a client that', () => {
     });
   });
 
-  it('sends a path with a fragment gets 400, because Express would ignore the fragment', async () => {
+  it('a client that sends a path with a fragment gets 400, because Express would ignore the fragment', async () => {
     const connection = await send(`POST ${GET_ALL}#x HTTP/1.1\r\nHost: x\r\n\r\n`);
     expectError(await connection.nextResponse<ErrorBody>(), 400, 'BAD_REQUEST');
   });
 
   describe('sends an Expect header', () => {
-    it('gets 100 and then the response', async () => {
+    it('a client that sends an Expect header gets 100 and then the response', async () => {
       const [head = '', body = ''] = request('getAll', {}, 'Expect: 100-continue\r\n').split('\r\n\r\n');
       const connection = await send(`${head}\r\n\r\n`);
       expect((await connection.nextResponse()).status).toBe(100);
@@ -249,12 +255,12 @@ describe('a client that', () => {
     it.each([
       [404, 'NOT_FOUND', request('update', {}, 'Expect: 100-continue\r\n')],
       [415, 'UNSUPPORTED_MEDIA_TYPE', request('getAll', {}, 'Content-Encoding: gzip\r\nExpect: 100-continue\r\n')],
-    ])('gets the error instead of 100: %i', async (status, code, bytes) => {
+    ])('a client that sends an Expect header gets the error instead of 100: %i', async (status, code, bytes) => {
       const connection = await send(bytes.slice(0, -2));
       expectError(await connection.nextResponse<ErrorBody>(), status, code);
     });
 
-    it('gets 100 and then the response for an unknown expectation too', async () => {
+    it('a client gets 100 and then the response for an unknown expectation too', async () => {
       const connection = await send(request('getAll', {}, 'Expect: miracles\r\n'));
       expect((await connection.nextResponse()).status).toBe(100);
       expect((await connection.nextResponse()).status).toBe(200);
@@ -262,27 +268,30 @@ describe('a client that', () => {
   });
 
   describe('uses rare features of HTTP', () => {
-    it('gets a response to HTTP/1.0 and a closed connection', async () => {
+    it('a client gets a response to HTTP/1.0 and a closed connection', async () => {
       const connection = await send(`POST ${GET_ALL} HTTP/1.0\r\n\r\n`);
       const { status, headers } = await connection.nextResponse();
       expect([status, headers.get('connection')]).toEqual([200, 'close']);
       expect(await connection.readToEnd()).toBe('');
     });
 
-    it.each(['http://items.example', 'HTTPS://u:p@[::1]:99999', 'http://%00'])('is served at %s', async (origin) => {
-      const connection = await send(request('getAll', {}).replace('/api', `${origin}/api`));
-      expect((await connection.nextResponse()).status).toBe(200);
-    });
+    it.each(['http://items.example', 'HTTPS://u:p@[::1]:99999', 'http://%00'])(
+      'a client that sends an absolute URL is served at %s',
+      async (origin) => {
+        const connection = await send(request('getAll', {}).replace('/api', `${origin}/api`));
+        expect((await connection.nextResponse()).status).toBe(200);
+      },
+    );
 
     it.each(['OPTIONS *', 'GET http://items.example', 'GET http://items.example?/health/live'])(
-      'gets 404: %s',
+      'a client that sends no path gets 404: %s',
       async (line) => {
         const connection = await send(`${line} HTTP/1.1\r\nHost: x\r\n\r\n`);
         expectError(await connection.nextResponse<ErrorBody>(), 404, 'NOT_FOUND');
       },
     );
 
-    it('gets an HTTP/1.1 response if it asks for an upgrade', async () => {
+    it('a client that asks for an upgrade gets an HTTP/1.1 response', async () => {
       const connection = await send(request('getAll', {}, 'Connection: Upgrade\r\nUpgrade: h2c\r\n'));
       expect((await connection.nextResponse()).status).toBe(200);
     });

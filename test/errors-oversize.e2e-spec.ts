@@ -19,18 +19,18 @@ describe('a body over the limit', () => {
   const post = (body: NonNullable<RequestInit['body']>): ReturnType<typeof service.api.post<ErrorBody>> =>
     service.api.post(GET_ALL, body, { 'Content-Type': 'application/json' });
 
-  it('is refused with a message that states the limit', async () => {
+  it('a body over the limit is refused with a message that states the limit', async () => {
     const response = await post(' '.repeat(LIMIT + 1));
     expectError(response, 413, 'PAYLOAD_TOO_LARGE');
     expect(response.body.message).toBe('Body too large: at most 65536 bytes');
   });
 
-  it('is refused from one byte above the limit', async () => {
+  it('a body is refused from one byte above the limit', async () => {
     expect((await post('{}'.padEnd(LIMIT))).status).toBe(200);
     expect((await post('{}'.padEnd(LIMIT + 1))).status).toBe(413);
   });
 
-  it('is refused from one byte above the limit if it is chunked', async () => {
+  it('a chunked body is refused from one byte above the limit', async () => {
     for (const [length, status] of [
       [LIMIT, 200],
       [LIMIT + 1, 413],
@@ -44,11 +44,11 @@ describe('a body over the limit', () => {
     }
   });
 
-  it('is measured in bytes, not in characters', async () => {
+  it('a body is measured in bytes, not in characters', async () => {
     expect((await post(JSON.stringify({ search: '🚲'.repeat(LIMIT / 4) }))).status).toBe(413);
   });
 
-  it('is refused by its Content-Length before it arrives', async () => {
+  it('a body over the limit is refused by its Content-Length before it arrives', async () => {
     const connection = await connect();
     const response = await connection.send(`${HEAD}Content-Length: 1000000000000\r\n\r\n`).nextResponse<ErrorBody>();
     expectError(response, 413, 'PAYLOAD_TOO_LARGE');
@@ -57,7 +57,7 @@ describe('a body over the limit', () => {
     connection.destroy();
   });
 
-  it('is refused once too many chunks have arrived, before the last one', async () => {
+  it('a body over the limit is refused once too many chunks have arrived, before the last one', async () => {
     const connection = await connect();
     connection.send(`${HEAD}Transfer-Encoding: chunked\r\n\r\n`);
     for (let sent = 0; sent <= LIMIT; sent += 1024) connection.send(chunk('x'.repeat(1024)));
@@ -66,7 +66,7 @@ describe('a body over the limit', () => {
   });
 
   it.each(['Content-Length: 3145728', 'Transfer-Encoding: chunked'])(
-    'may be sent to its end without losing the response (%s)',
+    'a body over the limit may be sent to its end without losing the response (%s)',
     async (framing) => {
       const part = 'x'.repeat(MEBIBYTE);
       const bytes = framing.startsWith('T') ? chunk(part) : part;
@@ -82,7 +82,7 @@ describe('a body over the limit', () => {
     },
   );
 
-  it('gets a response even if the client sends 3 MiB before it reads', async () => {
+  it('a body over the limit gets a response even if the client sends 3 MiB before it reads', async () => {
     const responses = await Promise.all(Array.from({ length: 5 }, () => post(new Uint8Array(3 * MEBIBYTE))));
     expect(responses.map(({ status }) => status)).toEqual([413, 413, 413, 413, 413]);
   });
@@ -90,7 +90,7 @@ describe('a body over the limit', () => {
   it.each([
     ['Content-Length: 1000000000', ''],
     ['Transfer-Encoding: chunked', `${(1024 * MEBIBYTE).toString(16)}\r\n${'x'.repeat(LIMIT + 1)}`],
-  ])('is cut off if it does not end (%s)', async (framing, begin) => {
+  ])('a body over the limit is cut off if it does not end (%s)', async (framing, begin) => {
     const connection = await connect();
     connection.send(`${HEAD}${framing}\r\n\r\n${begin}`);
     expect((await connection.nextResponse()).status).toBe(413);
@@ -98,14 +98,14 @@ describe('a body over the limit', () => {
     connection.destroy();
   });
 
-  it('is refused without 100 Continue', async () => {
+  it('a body over the limit is refused without 100 Continue', async () => {
     const connection = await connect();
     connection.send(`${HEAD}Content-Length: ${String(LIMIT + 1)}\r\nExpect: 100-continue\r\n\r\n`);
     expectError(await connection.nextResponse<ErrorBody>(), 413, 'PAYLOAD_TOO_LARGE');
     connection.destroy();
   });
 
-  it('is not read for a path that does not exist', async () => {
+  it('a body over the limit is not read for a path that does not exist', async () => {
     const connection = await connect();
     const response = connection
       .send('POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n')
@@ -114,7 +114,7 @@ describe('a body over the limit', () => {
     connection.destroy();
   });
 
-  it('is not read for a GET', async () => {
+  it('a body over the limit is not read for a GET', async () => {
     const connection = await connect();
     connection.send('GET /health/live HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n');
     const { status, headers } = await connection.nextResponse();

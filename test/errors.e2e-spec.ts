@@ -37,7 +37,7 @@ describe('errors', () => {
       '[1,]',
       'NaN',
       '\u0000',
-    ])('refuses malformed JSON: %j', async (body) => {
+    ])('malformed JSON is refused with a 400: %j', async (body) => {
       const response = await post(body);
       expectError(response, 400, 'BAD_REQUEST');
       expect(response.body.message).toBe('The body is not valid JSON in UTF-8');
@@ -51,26 +51,29 @@ describe('errors', () => {
       ['an encoded surrogate', '7b2273656172636822 3a 22 eda080 22 7d'],
       ['a sequence cut off by the end', '7b2273656172636822 3a 22 22 7d f09f'],
       ['UTF-16', 'fffe7b007d00'],
-    ])('refuses invalid UTF-8: %s', async (_, hex) => {
+    ])('invalid UTF-8 is refused with a 400: %s', async (_, hex) => {
       const response = await post(Buffer.from(hex.replaceAll(' ', ''), 'hex'));
       expectError(response, 400, 'BAD_REQUEST');
       expect(response.body.message).toBe('The body is not valid JSON in UTF-8');
     });
 
-    it('ignores one byte order mark, but not two', async () => {
+    it('one byte order mark is ignored, but not two', async () => {
       expect((await post('\ufeff{}')).status).toBe(200);
       expectError(await post('\ufeff\ufeff{}'), 400, 'BAD_REQUEST');
     });
 
-    it.each(['null', '[]', '"{}"', '1', 'true', '[{}]'])('refuses a body that is not an object: %s', async (body) => {
-      for (const path of OPERATIONS) {
-        const response = await post(body, JSON_TYPE, path);
-        expectError(response, 400, 'BAD_REQUEST');
-        expect(issuesOf(response)).toEqual([{ path: [], message: expect.any(String) as string }]);
-      }
-    });
+    it.each(['null', '[]', '"{}"', '1', 'true', '[{}]'])(
+      'a body that is not an object is refused with a 400: %s',
+      async (body) => {
+        for (const path of OPERATIONS) {
+          const response = await post(body, JSON_TYPE, path);
+          expectError(response, 400, 'BAD_REQUEST');
+          expect(issuesOf(response)).toEqual([{ path: [], message: expect.any(String) as string }]);
+        }
+      },
+    );
 
-    it('reports all issues of a body at once, each with its path and a message', async () => {
+    it('all issues of a body are reported at once, each with its path and a message', async () => {
       const wrong = {
         name: 'ab',
         description: 5,
@@ -93,7 +96,7 @@ describe('errors', () => {
       expect(issues.filter(({ message }) => message.length < 10)).toEqual([]);
     });
 
-    it('reports the path of each invalid element of an array', async () => {
+    it('the path of each invalid element of an array is reported', async () => {
       const response = await api.call<ErrorBody>('create', validInput({ images: ['a', 1, null] }));
       expect(issuesOf(response).map(({ path }) => path)).toEqual([
         ['images', 1],
@@ -113,7 +116,7 @@ describe('errors', () => {
       [{ search: ['x'] }, 'search'],
       [{ categoryId: 7 }, 'categoryId'],
       [{ userId: {} }, 'userId'],
-    ])('refuses %j in getAll without coercing it', async (input, field) => {
+    ])('getAll refuses %j without coercing it', async (input, field) => {
       const response = await api.call<ErrorBody>('getAll', input);
       expectError(response, 400, 'BAD_REQUEST');
       expect(issuesOf(response).map(({ path }) => path)).toEqual([[field]]);
@@ -138,7 +141,7 @@ describe('errors', () => {
       '/__proto__',
       '/constructor',
       '/%',
-    ])('refuses the unknown path %s, whatever the method', async (path) => {
+    ])('the unknown path %s gets a 404, whatever the method', async (path) => {
       for (const method of ['POST', 'GET', 'OPTIONS', 'DELETE']) {
         const response = await api.request<ErrorBody>(path, { method });
         expectError(response, 404, 'NOT_FOUND');
@@ -146,11 +149,11 @@ describe('errors', () => {
       }
     });
 
-    it('refuses an unknown path with a plain error, even for an enveloped body', async () => {
+    it('an unknown path gets a 404 with a plain error, even for an enveloped body', async () => {
       expectError(await post('{"json":{}}', JSON_TYPE, '/api/orpc/items/update'), 404, 'NOT_FOUND');
     });
 
-    it('is the status for an item that does not exist', async () => {
+    it('an item that does not exist gets a 404', async () => {
       expectError(await api.call<ErrorBody>('getById', { id: 'f'.repeat(24) }), 404, 'NOT_FOUND');
     });
   });
@@ -159,7 +162,7 @@ describe('errors', () => {
     const others = (known: string[]): string[] =>
       ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((method) => !known.includes(method));
 
-    it.each(OPERATIONS)('refuses other methods of %s and lists the allowed ones', async (path) => {
+    it.each(OPERATIONS)('other methods of %s get a 405 that lists the allowed ones', async (path) => {
       for (const method of others(['POST'])) {
         const response = await api.request<ErrorBody>(path, { method });
         expectError(response, 405, 'METHOD_NOT_SUPPORTED');
@@ -167,7 +170,7 @@ describe('errors', () => {
       }
     });
 
-    it.each(HEALTH)('refuses other methods of the health check %s and lists the allowed ones', async (path) => {
+    it.each(HEALTH)('other methods of the health check %s get a 405 that lists the allowed ones', async (path) => {
       for (const method of others(['GET'])) {
         const response = await api.request<ErrorBody>(path, { method });
         expectError(response, 405, 'METHOD_NOT_SUPPORTED');
@@ -175,13 +178,13 @@ describe('errors', () => {
       }
     });
 
-    it('responds to HEAD with headers only', async () => {
+    it('HEAD gets a response with headers only', async () => {
       const { status, headers, body } = await api.request(`${ITEMS}/getAll`, { method: 'HEAD' });
       expect([status, headers.get('allow'), body]).toEqual([405, 'POST, OPTIONS', undefined]);
       expect((await api.request('/health/live', { method: 'HEAD' })).status).toBe(200);
     });
 
-    it.each([...OPERATIONS, ...HEALTH])('responds to OPTIONS of %s with 204 and Allow', async (path) => {
+    it.each([...OPERATIONS, ...HEALTH])('OPTIONS of %s gets a 204 with Allow', async (path) => {
       const { status, headers, body } = await api.request(path, { method: 'OPTIONS' });
       expect([status, body]).toEqual([204, undefined]);
       expect(headers.get('allow')).toMatch(/^(POST|GET, HEAD), OPTIONS$/);
@@ -202,23 +205,23 @@ describe('errors', () => {
       ['application/json, text/plain'],
       ['json'],
       ['*/*'],
-    ])('refuses the content type %s', async (type) => {
+    ])('the content type %s is refused with a 415', async (type) => {
       expectError(await post('{}', { 'Content-Type': type }), 415, 'UNSUPPORTED_MEDIA_TYPE');
     });
 
-    it('refuses a form with a file, as an oRPC client sends it', async () => {
+    it('a form with a file, as an oRPC client sends it, is refused with a 415', async () => {
       const form = new FormData();
       form.set('data', '{"json":{},"meta":[],"maps":[]}');
       form.set('0', new Blob(['x']), 'x.txt');
       expectError(await post(form, {}), 415, 'UNSUPPORTED_MEDIA_TYPE');
     });
 
-    it('refuses a body without a content type', async () => {
+    it('a body without a content type is refused with a 415', async () => {
       expectError(await post(Buffer.from('{}'), {}), 415, 'UNSUPPORTED_MEDIA_TYPE');
     });
 
     it.each(['gzip', 'br', 'deflate', 'identity, gzip', 'x-unknown'])(
-      'refuses the content encoding %s',
+      'the content encoding %s is refused with a 415',
       async (coding) => {
         const response = await post('{}', { ...JSON_TYPE, 'Content-Encoding': coding });
         expectError(response, 415, 'UNSUPPORTED_MEDIA_TYPE');
@@ -233,7 +236,7 @@ describe('errors', () => {
       'application/json; profile=x; charset=utf-8',
       'application/json; version=2',
       'application/json;',
-    ])('accepts %s', async (type) => {
+    ])('the content type %s is accepted', async (type) => {
       expect((await post('{}', { 'Content-Type': type })).status).toBe(200);
       expect((await post('{}', { 'Content-Type': type, 'Content-Encoding': 'Identity' })).status).toBe(200);
     });
@@ -247,7 +250,7 @@ describe('errors', () => {
       ['415 before 413, 400', 415, 'POST', `${ITEMS}/getAll`, 'text/plain', oversize],
       ['413 before 400', 413, 'POST', `${ITEMS}/getAll`, 'application/json', oversize],
       ['400', 400, 'POST', `${ITEMS}/getAll`, 'application/json', ' '],
-    ])('is %s', async (_, status, method, path, type, body) => {
+    ])('the precedence of errors is %s', async (_, status, method, path, type, body) => {
       const response = await api.request<ErrorBody>(path, { method, body, headers: { 'Content-Type': type } });
       expect(response.body.status).toBe(status);
       expect(response.status).toBe(status);
@@ -259,20 +262,23 @@ describe('errors', () => {
     const idFor = async (given: string, body = '{}'): Promise<string | null> =>
       (await post(body, { ...JSON_TYPE, 'X-Request-Id': given })).headers.get('x-request-id');
 
-    it.each(['a', '7e8f-1', 'A.b:c+d/e=f@g_h', 'x'.repeat(128)])('is taken from the request: %s', async (given) => {
-      expect(await idFor(given)).toBe(given);
-      expect(await idFor(given, '{')).toBe(given);
-    });
+    it.each(['a', '7e8f-1', 'A.b:c+d/e=f@g_h', 'x'.repeat(128)])(
+      'X-Request-Id is taken from the request: %s',
+      async (given) => {
+        expect(await idFor(given)).toBe(given);
+        expect(await idFor(given, '{')).toBe(given);
+      },
+    );
 
     it.each(['', 'x'.repeat(129), 'a b', 'a,b', '<script>', '"x"', 'ü', '${jndi}', 'a\tb'])(
-      'is generated if that of the request is invalid: %j',
+      'X-Request-Id is generated if that of the request is invalid: %j',
       async (given) => {
         expect(await idFor(given)).toMatch(GENERATED);
         expect(await idFor(given, '{')).toMatch(GENERATED);
       },
     );
 
-    it('is generated for each request that has none', async () => {
+    it('X-Request-Id is generated for each request that has none', async () => {
       const ids = await Promise.all(
         ['{}', '{', '{}'].map(async (body) => (await post(body)).headers.get('x-request-id')),
       );
@@ -281,13 +287,13 @@ describe('errors', () => {
     });
   });
 
-  it('ignores query strings', async () => {
+  it('query strings are ignored', async () => {
     const query = '?page=0&__proto__[x]=1&a[b]=%ff&%00=%&?';
     const { status, body } = await api.post<Item[]>(`${ITEMS}/getAll${query}`, '{}', JSON_TYPE);
     expect([status, body]).toEqual([200, []]);
   });
 
-  it('does not reveal its software in any header', async () => {
+  it('responses do not reveal the software of the API in any header', async () => {
     for (const response of [await post('{}'), await post('{'), await api.request<ErrorBody>('/x', {})]) {
       expect(response.headers.get('x-powered-by')).toBeNull();
       expect(response.headers.get('server')).toBeNull();

@@ -53,7 +53,7 @@ describe('a value', () => {
       `${'9'.repeat(400)}.5`,
     ];
 
-    it.each(TOO_LARGE)('is refused with its path if it is too large to be exact: %s', async (json) => {
+    it.each(TOO_LARGE)('a number is refused with its path if it is too large to be exact: %s', async (json) => {
       for (const field of ['brandId', 'conditionId', 'stock', 'price']) {
         const [issue, ...more] = await refused(create(field, json));
         expect([issue?.path, more]).toEqual([[field], []]);
@@ -61,16 +61,19 @@ describe('a value', () => {
       }
     });
 
-    it.each(TOO_LARGE)('is refused with its path in photos if it is too large to be exact: %s', async (json) => {
-      expect(await pathsOf(create('photos', `[{},{"a":[0,{"b":${json}}]}]`))).toEqual([['photos', 1, 'a', 1, 'b']]);
-      expect(await pathsOf(create('photos', `[${json}]`))).toEqual([['photos', 0]]);
-    });
+    it.each(TOO_LARGE)(
+      'a number in photos is refused with its path if it is too large to be exact: %s',
+      async (json) => {
+        expect(await pathsOf(create('photos', `[{},{"a":[0,{"b":${json}}]}]`))).toEqual([['photos', 1, 'a', 1, 'b']]);
+        expect(await pathsOf(create('photos', `[${json}]`))).toEqual([['photos', 0]]);
+      },
+    );
 
-    it.each(TOO_LARGE)('is ignored at an unknown key if it is too large to be exact: %s', async (json) => {
+    it.each(TOO_LARGE)('a number at an unknown key is ignored if it is too large to be exact: %s', async (json) => {
       expect(await created('unknown', json)).not.toHaveProperty('unknown');
     });
 
-    it('is refused by getAll if it is too large to be exact', async () => {
+    it('a number is refused by getAll if it is too large to be exact', async () => {
       expect(await pathsOf(post('getAll', '{"page":9007199254740993,"pageSize":1e400}'))).toEqual([
         ['page'],
         ['pageSize'],
@@ -81,7 +84,7 @@ describe('a value', () => {
     });
 
     it.each(['9007199254740991', '-9007199254740991', '0', '-1', '1.5', '0.1', '1e3', '2147483648', '1e308', '5e-324'])(
-      'is stored exactly: %s',
+      'a number is stored exactly: %s',
       async (json) => {
         expect((await created('brandId', json)).brandId).toBe(Number(json));
         expect((await created('photos', `[${json},{"a":${json}}]`)).photos).toEqual([
@@ -91,23 +94,23 @@ describe('a value', () => {
       },
     );
 
-    it('is stored as JSON.parse reads it if it is not written as an integer', async () => {
+    it('a number is stored as JSON.parse reads it if it is not written as an integer', async () => {
       const photos = '[1e20,12345678901234567890.0,0.30000000000000004,1.7976931348623157e308]';
       expect((await created('photos', photos)).photos).toEqual(JSON.parse(photos));
     });
 
-    it('is stored as zero if it is minus zero, as JSON.stringify writes it', async () => {
+    it('a number is stored as zero if it is minus zero, as JSON.stringify writes it', async () => {
       expect((await created('brandId', '-0')).brandId).toBe(0);
       expect((await created('price', '-0.0')).price).toBe(0);
     });
 
-    it('is accepted as a stock if it is an integer, however it is written', async () => {
+    it('a number is accepted as a stock if it is an integer, however it is written', async () => {
       expect((await created('stock', '1e2')).stock).toBe(100);
       expect((await created('stock', '2.0')).stock).toBe(2);
       expect(await pathsOf(create('stock', '1e20'))).toEqual([['stock']]);
     });
 
-    it('is text within a string, whatever its digits', async () => {
+    it('a number within a string is text, whatever its digits', async () => {
       const text = '9007199254740993 \\" 12345678901234567890 \\\\';
       const { name, photos } = await created('name', `"${text}"`).then(async ({ name }) => ({
         name,
@@ -121,7 +124,7 @@ describe('a value', () => {
   describe('that is text', () => {
     const LONE = ['"\\ud800abc"', '"abcdefghijk\\udfff"', '"abc\\udc00\\ud800abcdef"'];
 
-    it.each(LONE)('is refused with its path if it has a lone surrogate: %s', async (json) => {
+    it.each(LONE)('a text is refused with its path if it has a lone surrogate: %s', async (json) => {
       for (const field of ['name', 'description', 'categoryId']) {
         expect((await pathsOf(create(field, json)))[0]).toEqual([field]);
       }
@@ -132,12 +135,12 @@ describe('a value', () => {
       }
     });
 
-    it('is ignored at an unknown key, and as one, if it has a lone surrogate', async () => {
+    it('a text is ignored at an unknown key, and as one, if it has a lone surrogate', async () => {
       expect(await created('unknown', '"\\ud800"')).not.toHaveProperty('unknown');
       expect((await post('getAll', '{"\\ud800":1}')).status).toBe(200);
     });
 
-    it('is stored with any characters, including those beyond the BMP', async () => {
+    it('a text is stored with any characters, including those beyond the BMP', async () => {
       const text = '🚲👩‍👩‍👧 é é ﷺ \u0000\u0001\u2028\uFFFF\u202E "\\/';
       const { id } = await service.api.create(
         validInput({
@@ -155,7 +158,7 @@ describe('a value', () => {
     it.each([
       ['name', 3],
       ['description', 10],
-    ])('is measured in code points: %s', async (field, min) => {
+    ])('a text is measured in code points: %s', async (field, min) => {
       expect(await pathsOf(create(field, `"${'🚲'.repeat(min - 1)}"`))).toEqual([[field]]);
       expect(await created(field, `"${'🚲'.repeat(min)}"`)).toMatchObject({ [field]: '🚲'.repeat(min) });
       expect(await pathsOf(create(field, `"${'x'.repeat(min - 1)}"`))).toEqual([[field]]);
@@ -195,12 +198,12 @@ describe('a value', () => {
       ['{"buffer":{"type":"Buffer","data":[1]}}'],
       ['"2026-01-01T00:00:00.000Z"'],
       ['"ffffffffffffffffffffffff"'],
-    ])('is returned as sent by create and by getById: %s', async (json) => {
+    ])('a value within photos is returned as sent by create and by getById: %s', async (json) => {
       const { photos } = await created('photos', `[${json},{"in":[${json}]}]`);
       expect(JSON.stringify(photos)).toBe(JSON.stringify(JSON.parse(`[${json},{"in":[${json}]}]`)));
     });
 
-    it('may be nested 32 levels deep, including the array of photos', async () => {
+    it('a value within photos may be nested 32 levels deep, including the array of photos', async () => {
       const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
       expect(JSON.stringify((await created('photos', nested(32))).photos)).toBe(nested(32));
       const [issue, ...more] = await refused(create('photos', nested(33)));
@@ -210,7 +213,7 @@ describe('a value', () => {
       expect(await refused(create('photos', `[${objects}]`))).toHaveLength(1);
     });
 
-    it('may be nested to any depth at an unknown key', async () => {
+    it('a value at an unknown key may be nested to any depth', async () => {
       expect(await created('unknown', '['.repeat(15_000) + ']'.repeat(15_000))).not.toHaveProperty('unknown');
     });
 
@@ -222,7 +225,7 @@ describe('a value', () => {
       ['{"a":{"\\u0000":1}}', ['a', '\0']],
       ['{"\\ud800":1}', ['\ufffd']],
       ['[[{"a\\udfffb":{}}]]', [0, 0, 'a\ufffdb']],
-    ])('is refused at a key that cannot be stored: %s', async (json, path) => {
+    ])('a value within photos is refused at a key that cannot be stored: %s', async (json, path) => {
       expect(await pathsOf(create('photos', `[1,${json}]`))).toEqual([['photos', 1, ...path]]);
     });
 
@@ -230,11 +233,11 @@ describe('a value', () => {
       '{"$ref":"other.items","$id":1}',
       '{"x":1,"$db":"other","$id":{},"$ref":"."}',
       '{"$ref":"items","$id":1,"__proto__":{}}',
-    ])('is refused as a reference that MongoDB would change: %s', async (json) => {
+    ])('a value within photos is refused as a reference that MongoDB would change: %s', async (json) => {
       expect(await pathsOf(create('photos', `[1,[${json}]]`))).toEqual([['photos', 1, 0]]);
     });
 
-    it('is refused with all issues at once', async () => {
+    it('values within photos are refused with all issues at once', async () => {
       const paths = await pathsOf(create('photos', '[1e400,"\\ud800",{"_bsontype":1,"\\u0000":2,"a":1e400}]'));
       expect(paths).toEqual([
         ['photos', 0],
@@ -246,7 +249,7 @@ describe('a value', () => {
     });
   });
 
-  it('is the last one if its key is repeated', async () => {
+  it('the last value counts if a key is repeated', async () => {
     expect((await created('brandId', '1,"brandId":2')).brandId).toBe(2);
     expect((await created('brandId', '1e400,"brandId":2')).brandId).toBe(2);
     expect((await created('photos', '[{"a":1,"a":2}]')).photos).toEqual([{ a: 2 }]);
@@ -266,7 +269,7 @@ describe('a value', () => {
       ['a long wrong key', 'photos', `[{"${'x'.repeat(900_000)}\\u0000":0}]`],
       ['too deep in many places', 'photos', `[[${numbered(450, () => '['.repeat(40) + ']'.repeat(40))}]]`],
       ['a long text where none belongs', 'stock', `"${'x'.repeat(900_000)}"`],
-    ])('is refused quickly and with a small response: %s', async (_, field, json) => {
+    ])('a hostile value is refused quickly and with a small response: %s', async (_, field, json) => {
       const startedAt = Date.now();
       const { status, headers } = await create(field, json);
       expect(status).toBe(400);

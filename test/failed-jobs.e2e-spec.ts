@@ -52,7 +52,7 @@ describe('the command jobs', () => {
     return added.map(({ id }) => id);
   };
 
-  it('lists failed jobs, and shows one with its errors and its item', async () => {
+  it('the command jobs lists failed jobs, and shows one with its errors and its item', async () => {
     const id = await addRefused();
     const { stdout, code } = await run('list');
     expect(stdout).toMatch(
@@ -67,7 +67,7 @@ describe('the command jobs', () => {
     expect(await json('show', id)).toMatchObject({ ...summary, data: { id, item: { name: REFUSED } } });
   });
 
-  it('lists many failed jobs on pages', async () => {
+  it('the command jobs lists many failed jobs on pages', async () => {
     const ids = await addInvalid(45);
     const pages = (await Promise.all([1, 2, 3, 4].map((page) => json('list', '--page', String(page))))) as {
       jobs: { id: string; failedAt: string }[];
@@ -80,7 +80,7 @@ describe('the command jobs', () => {
     expect((await run('list')).stdout).toContain('45 failed jobs, page 1 of 3');
   });
 
-  it('retries a job, which stores its item once however often it is retried', async () => {
+  it('the command jobs retries a job, which stores its item once however often it is retried', async () => {
     const id = await addRefused();
     await refuse({});
     expect(await run('retry', id)).toMatchObject({ code: 0, stdout: `${id} retried\n` });
@@ -91,7 +91,7 @@ describe('the command jobs', () => {
     expect(await service.database.models.items.countDocuments({ name: REFUSED })).toBe(1);
   });
 
-  it('retries a job whose item is stored without storing another', async () => {
+  it('the command jobs retries a job whose item is stored without storing another', async () => {
     const id = await addRefused();
     await refuse({});
     const stored = { _id: mongoId(id), name: REFUSED, requestHash: 'hash', publicId: 900_001 };
@@ -103,7 +103,7 @@ describe('the command jobs', () => {
     expect(await service.database.models.items.find({ name: REFUSED }).lean()).toMatchObject([{ publicId: 900_001 }]);
   });
 
-  it('discards a job, and no job that has been retried', async () => {
+  it('the command jobs discards a job, and no job that has been retried', async () => {
     const [id = '', other = ''] = await addInvalid(2);
     expect(await run('discard', id)).toMatchObject({ code: 0, stdout: `${id} discarded\n` });
     expect(await run('discard', id)).toMatchObject({ code: 1, stdout: `${id} not failed\n` });
@@ -115,7 +115,7 @@ describe('the command jobs', () => {
     await jobs.queue.resume();
   });
 
-  it('retries and discards all failed jobs', async () => {
+  it('the command jobs retries and discards all failed jobs', async () => {
     const ids = await addInvalid(3);
     const retried = (await json('retry', '--all')) as { id: string; outcome: string }[];
     expect(retried.map(({ outcome }) => outcome)).toEqual(['retried', 'retried', 'retried']);
@@ -132,7 +132,7 @@ describe('the command jobs', () => {
     ['has no data', async (key: string) => jobs.redis.del(key)],
     ['has data that is not JSON', async (key: string) => jobs.redis.hset(key, 'data', '{')],
     ['is not a job at all', async (key: string) => jobs.redis.del(key).then(() => jobs.redis.set(key, 'text'))],
-  ])('lists and discards a job that %s', async (_, damage) => {
+  ])('the command jobs lists and discards a job that %s', async (_, damage) => {
     const [id = ''] = await addInvalid(1);
     await damage(jobs.queue.toKey(id));
     expect((await run('list')).stdout).toMatch(new RegExp(`^${id}  \\S+  The job cannot be read`));
@@ -141,7 +141,7 @@ describe('the command jobs', () => {
     expect(await json('list')).toMatchObject({ total: 0 });
   });
 
-  it('rejects arguments that it does not understand', async () => {
+  it('the command jobs rejects arguments that it does not understand', async () => {
     const rejected = ['', 'list it', 'show', 'retry', 'retry a b', 'discard a --all', 'list --page 0', '--what'];
     const exits = await Promise.all(rejected.map((args) => run(...args.split(' '))));
     for (const { code, stderr, stdout } of exits) {
@@ -150,7 +150,7 @@ describe('the command jobs', () => {
     }
   });
 
-  it('says that Redis does not respond', async () => {
+  it('the command jobs says that Redis does not respond', async () => {
     const redis = await createRedis();
     const { code, stderr } = await runToExit('jobs', { ...service.env, REDIS_URL: redis.url }, ['list']);
     expect(code).toBe(2);

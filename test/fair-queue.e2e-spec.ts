@@ -35,7 +35,7 @@ describe('the create queue of several sellers', () => {
   }
   const stored = (): Promise<Item[]> => service.api.getAll({ pageSize: 100 });
 
-  it('stores the create of another seller before almost all waiting creates', async () => {
+  it('the create of a quiet seller is stored before almost all waiting creates of another', async () => {
     await queueMany(50);
     expect((await queue('quiet')).status).toBe(202);
     const worker = await startWorker(service.env);
@@ -47,7 +47,7 @@ describe('the create queue of several sellers', () => {
     expect(order.indexOf('key:quiet')).toBeLessThan(15);
   });
 
-  it("rejects creates beyond SELLER_BACKLOG_LIMIT with a 429 on every instance, but not other sellers' creates", async () => {
+  it("creates beyond SELLER_BACKLOG_LIMIT are rejected with a 429 on every instance, but not other sellers' creates", async () => {
     const second = await startApi(service.env);
     try {
       expect(await queueMany(LIMIT)).toEqual(Array<number>(LIMIT).fill(202));
@@ -69,7 +69,7 @@ describe('the create queue of several sellers', () => {
     }
   });
 
-  it('leaves room for the creates of another seller in the memory of an API', async () => {
+  it('an API keeps room in its memory for the creates of another seller', async () => {
     const creates = Array.from({ length: 20 }, () => createLarge('large'));
     expect((await Promise.race(creates)).status).toBe(429);
     const others = Array.from({ length: 3 }, () => createLarge('quiet'));
@@ -80,7 +80,7 @@ describe('the create queue of several sellers', () => {
     await worker.stop();
   });
 
-  it('requeues creates that Redis loses, without delaying those of another seller', async () => {
+  it('creates that Redis loses are requeued, without delaying those of another seller', async () => {
     const creates = Array.from({ length: 50 }, () => service.api.call('create', validInput(), bearer(keys.large)));
     const { queue: jobs, redis, close } = openQueue(service.env);
     const expectQueued = (): Promise<void> =>
@@ -105,7 +105,7 @@ describe('the create queue of several sellers', () => {
     expect(order.indexOf('key:quiet')).toBeLessThan(15);
   });
 
-  it('retries creates that MongoDB rejects with their priority, and stores them once', async () => {
+  it('creates that MongoDB rejects are retried with their priority, and stored once', async () => {
     await queueMany(20);
     const { models } = service.database;
     await service.database.connection.db?.command({ collMod: 'items', validator: { name: 'no such name' } });

@@ -15,7 +15,7 @@ describe("getAll of a user's favourites", () => {
   const publicIds = async (input: object): Promise<number[]> =>
     (await service.api.getAll(input)).map(({ publicId }) => publicId);
 
-  it("returns only that user's favourites, the most recently added first", async () => {
+  it('getAll returns only the favourites of the user, the most recently added first', async () => {
     const [a, b, c] = await store(service.database, record(), record(), record());
     await addFavourites(service.database, 'ann', [b, a]);
     await addFavourites(service.database, 'bob', [c]);
@@ -24,7 +24,7 @@ describe("getAll of a user's favourites", () => {
     expect(await publicIds({ userId: '' })).toEqual([]);
   });
 
-  it('orders favourites added at the same time by item id, descending', async () => {
+  it('getAll orders favourites added at the same time by item id, descending', async () => {
     const stored = await store(service.database, record(), record(), record());
     const createdAt = new Date();
     await service.database.models.favourites.insertMany(
@@ -39,7 +39,7 @@ describe("getAll of a user's favourites", () => {
     );
   });
 
-  it('ends at favourites whose date is too early for a cursor', async () => {
+  it('a list ends at favourites whose date is too early for a cursor', async () => {
     const [tooEarly, older, newer] = await store(service.database, record(), record(), record());
     await addFavourites(service.database, 'early', [tooEarly, older, newer]);
     const early = { itemId: tooEarly._id };
@@ -49,7 +49,7 @@ describe("getAll of a user's favourites", () => {
     expect(walked.map(({ publicId }) => publicId)).toEqual([newer.publicId, older.publicId]);
   });
 
-  it('applies the other filters to favourites', async () => {
+  it('getAll applies the other filters to favourites', async () => {
     const [sold, blue, hidden, other] = await store(
       service.database,
       record({ status: 'sold' }),
@@ -64,7 +64,7 @@ describe("getAll of a user's favourites", () => {
     expect(await publicIds({ userId: 'filters', search: 'blue', categoryId: '9' })).toEqual([blue.publicId]);
   });
 
-  it('returns favourites page by page', async () => {
+  it('getAll returns favourites page by page', async () => {
     const stored = await store(service.database, ...Array.from({ length: 5 }, () => record()));
     await addFavourites(service.database, 'pages', stored);
     const newestFirst = stored.map(({ publicId }) => publicId).reverse();
@@ -73,7 +73,7 @@ describe("getAll of a user's favourites", () => {
     expect(await publicIds({ userId: 'pages', pageSize: 2, page: 4 })).toEqual([]);
   });
 
-  it('considers only the newest 5,000 favourites, including those of deleted items', async () => {
+  it('getAll considers only the newest 5,000 favourites, including those of deleted items', async () => {
     const [old, newest] = await store(service.database, record(), record());
     await addFavourites(service.database, 'many', [old]);
     const deleted = Array.from({ length: 4999 }, (_, index) => ({
@@ -87,7 +87,7 @@ describe("getAll of a user's favourites", () => {
     expect(await publicIds({ userId: 'many' })).toEqual([newest.publicId]);
   });
 
-  it('reaches every favourite by page number and by cursor, however many deleted ones lie in between', async () => {
+  it('getAll reaches every favourite by page number and by cursor, however many deleted ones lie in between', async () => {
     const positions = [0, 1, 49, 499, 500, 501, 1200, 4999, 5000];
     const stored = await store(service.database, ...positions.map(() => record()));
     const deleted = Array.from({ length: 5100 }, () => mongoId(newMongoId()));
@@ -114,7 +114,7 @@ describe("getAll of a user's favourites", () => {
     }
   });
 
-  it('stores a favourite only once', async () => {
+  it('a favourite is stored only once', async () => {
     const [item] = await store(service.database, record());
     await addFavourites(service.database, 'twice', [item]);
     await expect(addFavourites(service.database, 'twice', [item])).rejects.toMatchObject({ code: 11000 });

@@ -23,7 +23,7 @@ describe('concurrent reads', () => {
     });
   }
 
-  it('return an item as soon as its create has responded, in a list that many read and by id', async () => {
+  it('concurrent reads return an item as soon as its create has responded, in a list that many read and by id', async () => {
     const { api } = service;
     const { id: known } = await api.create(validInput());
     const readBoth = (): Promise<unknown> => Promise.all([api.getAll(), api.call('getById', { id: known })]);
@@ -37,7 +37,7 @@ describe('concurrent reads', () => {
     });
   });
 
-  it('are kept apart when any field differs', async () => {
+  it('concurrent reads are kept apart when any field differs', async () => {
     const { api } = service;
     const [name, other] = [uniqueWord(), uniqueWord()];
     await api.create(validInput({ name, categoryId: '801' }));
@@ -55,7 +55,7 @@ describe('concurrent reads', () => {
     expect(lists.map((list) => list.map((item) => item.name))).toEqual([...expected, ...expected]);
   });
 
-  it('respond to each request in its own form', async () => {
+  it('concurrent reads respond to each request in its own form', async () => {
     const { api } = service;
     const [plain, enveloped] = await Promise.all([
       api.call<unknown[]>('getAll', { pageSize: 1 }),

@@ -77,7 +77,7 @@ describe('a client generated from the OpenAPI document', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('compiles in strict TypeScript and performs every operation', async () => {
+  it('a client generated from the OpenAPI document compiles in strict TypeScript and performs every operation', async () => {
     const document = `${service.api.base}/openapi.json`;
     await run(process.execPath, [GENERATOR, document, '--output', join(folder, 'item-listing.ts')]);
     const compilerOutput = await run(process.execPath, [TSC, '--project', folder]).then(

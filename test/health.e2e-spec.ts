@@ -10,14 +10,14 @@ describe('a running service', () => {
   });
   afterAll(() => service.stop());
 
-  it('reports that it is live and ready, with the status of each part', async () => {
+  it('a running service reports that it is live and ready, with the status of each part', async () => {
     const { status, body } = await service.api.request('/health/ready', {});
     expect(status).toBe(200);
     expect(body).toEqual({ status: 'ready', parts: { mongodb: 'ok', redis: 'ok' } });
     expect((await service.api.request('/health/live', {})).body).toEqual({ status: 'live' });
   });
 
-  it('stays ready without an index that only affects speed, and names it', async () => {
+  it('a running service stays ready without an index that only affects speed, and names it', async () => {
     await service.database.models.items.collection.dropIndex('searchVersion_1_createdAt_1');
     // The result of a check is reused for a second.
     await eventually(async () => {
@@ -31,7 +31,7 @@ describe('a running service', () => {
     await new SchemaRepository(service.database).createIndexes();
   });
 
-  it('serves lists while their indexes are missing', async () => {
+  it('a running service serves lists while their indexes are missing', async () => {
     const [older, newer] = await store(service.database, record({ categoryId: 31 }), record({ categoryId: 31 }));
     const { collection } = service.database.models.items;
     for (const { name } of await collection.listIndexes().toArray()) {
@@ -46,7 +46,7 @@ describe('a running service', () => {
     expect(following.map(([first]) => first?.publicId)).toEqual(lists.map(() => older.publicId));
   });
 
-  it('tells Prometheus which parts are working', async () => {
+  it('a running service tells Prometheus which parts are working', async () => {
     await eventually(async () => {
       const text = await service.metrics();
       expect(text).toContain('item_listing_part_ok{part="mongodb"} 1');

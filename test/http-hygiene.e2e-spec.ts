@@ -43,28 +43,31 @@ describe('every response', () => {
     [405, 'GET', GET_ALL, null],
     [204, 'OPTIONS', GET_ALL, null],
     [200, 'GET', '/health/ready', null],
-  ])('has headers that keep browsers from misusing it: %i of %s %s', async (status, method, path, body) => {
-    const response = await service.api.request(path, { method, body, headers: JSON_TYPE });
-    expect(response.status).toBe(status);
-    expect(Object.fromEntries(response.headers)).toMatchObject({
-      'cache-control': 'no-store',
-      'content-security-policy':
-        "default-src 'none';base-uri 'none';connect-src 'self';font-src 'self';form-action 'none';" +
-        "frame-ancestors 'none';img-src 'self' data:;script-src 'self';style-src 'self' 'unsafe-inline'",
-      'cross-origin-resource-policy': 'same-origin',
-      'referrer-policy': 'no-referrer',
-      'strict-transport-security': 'max-age=31536000',
-      'x-content-type-options': 'nosniff',
-      'x-frame-options': 'DENY',
-    });
-  });
+  ])(
+    'every response has headers that keep browsers from misusing it: %i of %s %s',
+    async (status, method, path, body) => {
+      const response = await service.api.request(path, { method, body, headers: JSON_TYPE });
+      expect(response.status).toBe(status);
+      expect(Object.fromEntries(response.headers)).toMatchObject({
+        'cache-control': 'no-store',
+        'content-security-policy':
+          "default-src 'none';base-uri 'none';connect-src 'self';font-src 'self';form-action 'none';" +
+          "frame-ancestors 'none';img-src 'self' data:;script-src 'self';style-src 'self' 'unsafe-inline'",
+        'cross-origin-resource-policy': 'same-origin',
+        'referrer-policy': 'no-referrer',
+        'strict-transport-security': 'max-age=31536000',
+        'x-content-type-options': 'nosniff',
+        'x-frame-options': 'DENY',
+      });
+    },
+  );
 
-  it('has no ETag', async () => {
+  it('responses have no ETag', async () => {
     const { headers } = await service.api.call('getAll', {}, { 'If-None-Match': '*' });
     expect(headers.get('etag')).toBeNull();
   });
 
-  it('is readable by no other origin by default', async () => {
+  it('responses are readable by no other origin by default', async () => {
     for (const method of ['POST', 'OPTIONS']) {
       const { headers } = await service.api.request(GET_ALL, { method, headers: { Origin: SHOP, ...PREFLIGHT } });
       expect([corsOf(headers), headers.get('vary')]).toEqual([{}, null]);
@@ -82,7 +85,7 @@ describe('CORS_ORIGINS', () => {
   const exposed =
     'X-Request-Id,Next-After,Idempotency-Replayed,Preference-Applied,Retry-After,RateLimit,RateLimit-Policy,Allow,WWW-Authenticate';
 
-  it('allows preflight requests from pages of these origins', async () => {
+  it('CORS_ORIGINS allows preflight requests from pages of these origins', async () => {
     const { status, headers, body } = await service.api.request(GET_ALL, {
       method: 'OPTIONS',
       headers: { Origin: SHOP, ...PREFLIGHT },
@@ -103,7 +106,7 @@ describe('CORS_ORIGINS', () => {
     [400, GET_ALL, '{'],
     [404, '/nowhere', '{}'],
     [413, GET_ALL, ' '.repeat(1_100_000)],
-  ])('lets pages of these origins read a response and its headers: %i', async (status, path, body) => {
+  ])('CORS_ORIGINS lets pages of these origins read a response and its headers: %i', async (status, path, body) => {
     const response = await service.api.post(path, body, { ...JSON_TYPE, Origin: SHOP });
     expect(response.status).toBe(status);
     expect(corsOf(response.headers)).toEqual({
@@ -114,7 +117,7 @@ describe('CORS_ORIGINS', () => {
   });
 
   it.each(['https://evil.example', `${SHOP}.evil.example`, `${SHOP}:8443`, 'http://shop.example', 'null'])(
-    'allows no other origin: %s',
+    'CORS_ORIGINS allows no other origin: %s',
     async (origin) => {
       for (const method of ['POST', 'OPTIONS']) {
         const { headers } = await service.api.request(GET_ALL, { method, headers: { Origin: origin, ...PREFLIGHT } });
@@ -124,7 +127,7 @@ describe('CORS_ORIGINS', () => {
     },
   );
 
-  it('does not change responses to other methods and paths', async () => {
+  it('CORS_ORIGINS does not change responses to other methods and paths', async () => {
     const { status } = await service.api.request(GET_ALL, { method: 'PUT', headers: { Origin: SHOP } });
     expect(status).toBe(405);
     const unknown = await service.api.request('/nowhere', {
@@ -152,7 +155,7 @@ describe('connections', () => {
     return connection;
   };
 
-  it('are kept alive for the next request, and closed after the announced idle timeout', async () => {
+  it('connections are kept alive for the next request, and closed after the announced idle timeout', async () => {
     const connection = await connect();
     for (let i = 0; i < 3; i += 1) {
       const { status, headers } = await connection.send(REQUEST).nextResponse();
@@ -164,7 +167,7 @@ describe('connections', () => {
     expect(connection.wasReset).toBe(false);
   });
 
-  it('drop no header, however many there are', async () => {
+  it('connections drop no header, however many there are', async () => {
     const many = Array.from({ length: 2500 }, () => 'a:\r\n').join('');
     const connection = await connect();
     const response = connection
@@ -173,7 +176,7 @@ describe('connections', () => {
     expect((await response).headers.get('x-request-id')).toBe('last');
   });
 
-  it('are not tunnels: CONNECT gets a 404', async () => {
+  it('connections are not tunnels: CONNECT gets a 404', async () => {
     const connection = await connect();
     connection.send(`${REQUEST}CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n`);
     expect((await connection.nextResponse()).status).toBe(200);
@@ -181,7 +184,7 @@ describe('connections', () => {
     expect(await connection.readToEnd()).toBe('');
   });
 
-  it('survive a client that sends CONNECT after a slow request and disconnects', async () => {
+  it('connections survive a client that sends CONNECT after a slow request and disconnects', async () => {
     const body = JSON.stringify(validInput());
     const head = `POST /api/orpc/items/create HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nPrefer: wait=1\r\n`;
     const create = `${head}Content-Length: ${String(body.length)}\r\n\r\n${body}`;
@@ -194,7 +197,7 @@ describe('connections', () => {
     expect((await staying.send(REQUEST).nextResponse()).status).toBe(200);
   });
 
-  it('beyond MAX_CONNECTIONS are closed immediately, until another one closes', async () => {
+  it('connections beyond MAX_CONNECTIONS are closed immediately, until another one closes', async () => {
     const held = await Promise.all(Array.from({ length: 5 }, connect));
     for (const connection of held) expect((await connection.send(REQUEST).nextResponse()).status).toBe(200);
     const late = await connect();
@@ -225,7 +228,7 @@ describe('a client that does not read its response', () => {
     return socket.pause();
   };
 
-  it('keeps its connection for a limited time and receives only part of the response', async () => {
+  it('a client that does not read its response keeps its connection for a limited time and receives only part of the response', async () => {
     const stalling = await eventually(sendRequest);
     expect(await (await RawConnection.open(service.api.base)).readToEnd()).toBe('');
     const other = await eventually(sendRequest);
@@ -237,7 +240,7 @@ describe('a client that does not read its response', () => {
     expect(received).toBeLessThan(20_000_000);
   });
 
-  it('is disconnected even if it keeps sending', async () => {
+  it('a client that does not read its response is disconnected even if it keeps sending', async () => {
     const stalling = await eventually(sendRequest);
     stalling.write('GET / HTTP/1.1\r\nX: ');
     const sending = setInterval(() => stalling.write('x'), 100);
@@ -247,7 +250,7 @@ describe('a client that does not read its response', () => {
     expect(Date.now() - since).toBeLessThan(8000);
   });
 
-  it('receives the whole response if it keeps reading slowly', async () => {
+  it('a client receives the whole response if it keeps reading slowly', async () => {
     const slow = await eventually(sendRequest);
     const since = Date.now();
     let received = 0;
@@ -296,7 +299,7 @@ describe('TRUST_PROXY', () => {
     });
     afterAll(() => api.end('SIGKILL'));
 
-    it.each(cases)('determines the client address in the log: %s → %s', async (forwarded, ip) => {
+    it.each(cases)('TRUST_PROXY determines the client address in the log: %s → %s', async (forwarded, ip) => {
       const headers = { 'X-Forwarded-For': forwarded, 'X-Request-Id': uniqueWord() };
       const { status } = await (await api.client()).call('getAll', {}, headers);
       expect(status).toBe(503);
@@ -309,7 +312,7 @@ describe('TRUST_PROXY', () => {
 });
 
 describe('an error before Nest sees the request', () => {
-  it.each(['GET', 'POST'])('gets the usual 500: %s', async (method) => {
+  it.each(['GET', 'POST'])('an error before Nest sees the request gets the usual 500: %s', async (method) => {
     const seen: unknown[] = [];
     const fault = new Error('secret');
     const fail = (): never => {

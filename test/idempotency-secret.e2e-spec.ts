@@ -30,7 +30,7 @@ describe('the id of an item created with an Idempotency-Key', () => {
     await endProcesses();
   });
 
-  it('cannot be computed from the key, and differs between databases', async () => {
+  it('the id of an item created with an Idempotency-Key cannot be computed from the key, and differs between databases', async () => {
     const ids = await Promise.all((await Promise.all([start(), start()])).map(({ api }) => create(api, KEY)));
     const guess = createHash('sha256')
       .update(JSON.stringify(['v1', 'anonymous', KEY]))
@@ -39,7 +39,7 @@ describe('the id of an item created with an Idempotency-Key', () => {
     expect(ids.map(({ id }) => id)).not.toContain(guess.slice(0, 24));
   });
 
-  it('is the same on every instance, including one that starts later', async () => {
+  it('the id of an item created with an Idempotency-Key is the same on every instance, including one that starts later', async () => {
     const { api, env } = await start();
     const other = await startApi(env);
     const keys = Array.from({ length: 10 }, () => randomUUID());
@@ -52,14 +52,14 @@ describe('the id of an item created with an Idempotency-Key', () => {
     await Promise.all([other.stop(), later.stop()]);
   });
 
-  it('is the same in two databases with the same secret', async () => {
+  it('the id of an item created with an Idempotency-Key is the same in two databases with the same secret', async () => {
     const both = await Promise.all([start({ IDEMPOTENCY_SECRET: SECRET }), start({ IDEMPOTENCY_SECRET: SECRET })]);
     const [one, other] = await Promise.all(both.map(({ api }) => create(api, KEY)));
     expect(other?.id).toBe(one?.id);
     expect(await both[0].database.models.secrets.countDocuments()).toBe(0);
   });
 
-  it('is unknown while MongoDB is away: a create with a key is refused, one without a key is accepted', async () => {
+  it('the id for an Idempotency-Key is unknown while MongoDB is away: a create with a key is refused, one without a key is accepted', async () => {
     const mongod = await createMongodb();
     await startMongodb(mongod);
     const env = freshEnvironment({ MONGODB_URI: mongod.url, LOG_LEVEL: 'trace' });

@@ -48,7 +48,7 @@ describe('an Idempotency-Key', () => {
       ['1 character', '~'],
       ['255 characters', `!${'k'.repeat(254)}`],
       ['separators', 'a|b:c,"d\\e"/%00'],
-    ])('and is accepted: %s', async (_what, key) => {
+    ])('an Idempotency-Key of 1 to 255 visible ASCII characters is accepted: %s', async (_what, key) => {
       const responses = [await create(api, key, validInput()), await create(api, key, validInput())];
       expect(statuses(responses)).toEqual([200, 200]);
       expect(responses[1]?.body.id).toBe(responses[0]?.body.id);
@@ -59,14 +59,17 @@ describe('an Idempotency-Key', () => {
       ['none', ''],
       ['a space', 'a b'],
       ['non-ASCII', 'clé'],
-    ])('and is rejected with 400: %s', async (_what, key) => {
-      const name = uniqueWord();
-      expectError(await create(api, key, validInput({ name })), 400, 'BAD_REQUEST');
-      expect(await countOf(name)).toBe(0);
-    });
+    ])(
+      'an Idempotency-Key that is not 1 to 255 visible ASCII characters is rejected with 400: %s',
+      async (_what, key) => {
+        const name = uniqueWord();
+        expectError(await create(api, key, validInput({ name })), 400, 'BAD_REQUEST');
+        expect(await countOf(name)).toBe(0);
+      },
+    );
   });
 
-  it('gets a 400 if the header is sent twice', async () => {
+  it('an Idempotency-Key gets a 400 if the header is sent twice', async () => {
     const headers = new Headers({ 'Content-Type': 'application/json' });
     for (const key of ['a', 'b']) headers.append('Idempotency-Key', key);
     const init = { method: 'POST', headers, body: JSON.stringify(validInput()) };
@@ -74,7 +77,7 @@ describe('an Idempotency-Key', () => {
   });
 
   describe('with the same body', () => {
-    it('returns the item as it is stored now, on every instance', async () => {
+    it('an Idempotency-Key with the same body returns the item as it is stored now, on every instance', async () => {
       const [key, input] = [randomUUID(), validInput({ name: uniqueWord() })];
       const first = await create(api, key, input);
       expect([first.status, isReplay(first)]).toEqual([200, false]);
@@ -90,7 +93,7 @@ describe('an Idempotency-Key', () => {
       expect(await service.database.models.items.countDocuments({ slug })).toBe(1);
     });
 
-    it('is recognized in the plain form and in the envelope', async () => {
+    it('an Idempotency-Key with the same body is recognized in the plain form and in the envelope', async () => {
       const [key, input] = [randomUUID(), validInput()];
       const { body } = await create(api, key, input);
       const enveloped: HttpResponse<unknown> = await create(api, key, { json: input });
@@ -102,14 +105,14 @@ describe('an Idempotency-Key', () => {
       ['another order of the keys', (input) => Object.fromEntries(Object.entries(input).reverse())],
       ['an unknown key', (input) => ({ ...input, whatever: 1 })],
       ['an undefined field', (input) => ({ ...input, photos: undefined })],
-    ])('is recognized despite %s', async (_what, change) => {
+    ])('an Idempotency-Key with the same body is recognized despite %s', async (_what, change) => {
       const [key, input] = [randomUUID(), validInput()];
       const { body } = await create(api, key, input);
       const again = await create(api, key, change(input));
       expect([again.status, isReplay(again), again.body]).toEqual([200, true, body]);
     });
 
-    it('creates one item from a hundred copies at once, and returns it to all of them', async () => {
+    it('an Idempotency-Key with the same body creates one item from a hundred copies at once, and returns it to all of them', async () => {
       const [key, input] = [randomUUID(), validInput({ name: uniqueWord() })];
       const responses = await Promise.all(
         Array.from({ length: 100 }, (_, index) => create(index % 2 === 0 ? api : other.api, key, input)),
@@ -119,7 +122,7 @@ describe('an Idempotency-Key', () => {
       expect(await countOf(String(input['name']))).toBe(1);
     });
 
-    it('derives the ids of the item and its job from a hash of the key and the secret of the database', async () => {
+    it('the ids of the item and its job are derived from a hash of the Idempotency-Key and the secret of the database', async () => {
       await jobs.queue.pause();
       const { body } = await create(api, 'the-one-key', validInput(), ASYNC);
       const { value } = await service.database.models.secrets.findOne().orFail().lean();
@@ -131,7 +134,7 @@ describe('an Idempotency-Key', () => {
       await jobs.queue.resume();
     });
 
-    it('is not confused with a key that differs by a separator', async () => {
+    it('an Idempotency-Key is not confused with a key that differs by a separator', async () => {
       const keys = ['a', 'a|', '|a', 'a:', ':a', 'a"', '"a"', '["a"]', 'A', 'a\\'];
       const responses = await Promise.all(keys.map((key) => create(api, `sep-${key}`, validInput())));
       expect(new Set(statuses(responses))).toEqual(new Set([200]));
@@ -140,7 +143,7 @@ describe('an Idempotency-Key', () => {
   });
 
   describe('with another body', () => {
-    it('gets a 422 and leaves the item unchanged', async () => {
+    it('an Idempotency-Key with another body gets a 422 and leaves the item unchanged', async () => {
       const [key, name] = [randomUUID(), uniqueWord()];
       const { body } = await create(api, key, validInput());
       for (const headers of [{}, ASYNC]) {
@@ -150,7 +153,7 @@ describe('an Idempotency-Key', () => {
       expect((await create(api, key, validInput())).body).toEqual(body);
     });
 
-    it('gets a 422 even after the job has left the queue', async () => {
+    it('an Idempotency-Key with another body gets a 422 even after the job has left the queue', async () => {
       const key = randomUUID();
       const { body } = await create(api, key, validInput());
       await eventually(async () => {
@@ -160,37 +163,40 @@ describe('an Idempotency-Key', () => {
       expect(isReplay(await create(api, key, validInput()))).toBe(true);
     });
 
-    it.each([1, 2, 3])('has one winner and one item when fifty requests of each body race: %i', async () => {
-      const key = randomUUID();
-      const inputs = [validInput({ name: uniqueWord() }), validInput({ name: uniqueWord() })] as const;
-      const send = async (index: number): Promise<Created & { which: number }> => {
-        const which = index % 2;
-        const client = Math.floor(index / 2) % 2 === 0 ? api : other.api;
-        const headers = Math.floor(index / 4) % 2 === 0 ? {} : ASYNC;
-        return { which, ...(await create(client, key, inputs[which as 0 | 1], headers)) };
-      };
-      const responses = await Promise.all(Array.from({ length: 100 }, (_, index) => send(index)));
-      const { name } = await eventually(async () => {
-        const names = inputs.map((input) => String(input['name']));
-        const stored = await service.database.models.items.findOne({ name: { $in: names } }).lean();
-        if (stored === null) throw new Error('not stored yet');
-        return stored;
-      });
-      const winner = inputs.findIndex((input) => input['name'] === name);
-      const lost = responses.filter(({ which }) => which !== winner);
-      expect(new Set(statuses(lost))).toEqual(new Set([422]));
-      const won = responses.filter(({ which }) => which === winner);
-      expect(new Set(statuses(won).filter((status) => status !== 202))).toEqual(new Set([200]));
-      const items = won.filter(({ status }) => status === 200).map(({ body }) => JSON.stringify(body));
-      expect(new Set(items).size).toBe(1);
-      const { id } = JSON.parse(items[0] ?? '{}') as Item;
-      const queued = won.filter(({ status }) => status === 202).map(({ body }) => body);
-      expect(queued).toEqual(queued.map(() => ({ id, status: 'queued' })));
-      expect((await countOf(String(inputs[0]['name']))) + (await countOf(String(inputs[1]['name'])))).toBe(1);
-    });
+    it.each([1, 2, 3])(
+      'an Idempotency-Key has one winner and one item when fifty requests of each of two bodies race: %i',
+      async () => {
+        const key = randomUUID();
+        const inputs = [validInput({ name: uniqueWord() }), validInput({ name: uniqueWord() })] as const;
+        const send = async (index: number): Promise<Created & { which: number }> => {
+          const which = index % 2;
+          const client = Math.floor(index / 2) % 2 === 0 ? api : other.api;
+          const headers = Math.floor(index / 4) % 2 === 0 ? {} : ASYNC;
+          return { which, ...(await create(client, key, inputs[which as 0 | 1], headers)) };
+        };
+        const responses = await Promise.all(Array.from({ length: 100 }, (_, index) => send(index)));
+        const { name } = await eventually(async () => {
+          const names = inputs.map((input) => String(input['name']));
+          const stored = await service.database.models.items.findOne({ name: { $in: names } }).lean();
+          if (stored === null) throw new Error('not stored yet');
+          return stored;
+        });
+        const winner = inputs.findIndex((input) => input['name'] === name);
+        const lost = responses.filter(({ which }) => which !== winner);
+        expect(new Set(statuses(lost))).toEqual(new Set([422]));
+        const won = responses.filter(({ which }) => which === winner);
+        expect(new Set(statuses(won).filter((status) => status !== 202))).toEqual(new Set([200]));
+        const items = won.filter(({ status }) => status === 200).map(({ body }) => JSON.stringify(body));
+        expect(new Set(items).size).toBe(1);
+        const { id } = JSON.parse(items[0] ?? '{}') as Item;
+        const queued = won.filter(({ status }) => status === 202).map(({ body }) => body);
+        expect(queued).toEqual(queued.map(() => ({ id, status: 'queued' })));
+        expect((await countOf(String(inputs[0]['name']))) + (await countOf(String(inputs[1]['name'])))).toBe(1);
+      },
+    );
   });
 
-  it('gets a 504 while only a newer release can tell whether the body is the same', async () => {
+  it('an Idempotency-Key gets a 504 while only a newer release can tell whether the body is the same', async () => {
     const [key, input] = [randomUUID(), validInput()];
     const { body } = await create(api, key, input);
     const { items } = service.database.models;
@@ -206,7 +212,7 @@ describe('an Idempotency-Key', () => {
     expectError(await create(api, key, validInput({ price: 2 })), 422, 'UNPROCESSABLE_CONTENT');
   });
 
-  it('is not bound to a body by a 4xx', async () => {
+  it('an Idempotency-Key is not bound to a body by a 4xx', async () => {
     const key = randomUUID();
     expect((await create(api, key, validInput({ price: -1 }))).status).toBe(400);
     expect((await api.post('/api/orpc/items/create', '{', { 'Idempotency-Key': key })).status).toBe(415);
@@ -218,7 +224,7 @@ describe('an Idempotency-Key', () => {
   it.each([
     ['the same', validInput()],
     ['another', validInput({ name: 'Another bike' })],
-  ])('can be used again after the item is deleted: %s body', async (_which, next) => {
+  ])('an Idempotency-Key can be used again after the item is deleted: %s body', async (_which, next) => {
     const key = randomUUID();
     const { body: first } = await create(api, key, validInput());
     await service.database.models.items.deleteOne({ _id: mongoId(first.id) });
@@ -235,7 +241,7 @@ describe('an Idempotency-Key', () => {
     beforeEach(() => validate({ name: { $ne: 'Refused' } }));
     afterEach(() => validate({}));
 
-    it('gets a 500, and the next retry runs the job again', async () => {
+    it('an Idempotency-Key whose job failed gets a 500, and the next retry runs the job again', async () => {
       const key = randomUUID();
       const input = validInput({ name: 'Refused' });
       const failing = await create(api, key, input);
@@ -251,7 +257,7 @@ describe('an Idempotency-Key', () => {
       expect(await jobs.queue.getFailedCount()).toBe(0);
     });
 
-    it('gets a 500 for the queued body and a 422 for the other one when they race', async () => {
+    it('an Idempotency-Key whose job failed gets a 500 for the queued body and a 422 for the other one when they race', async () => {
       const key = randomUUID();
       const inputs = [validInput({ name: 'Refused', price: 1 }), validInput({ name: 'Refused', price: 2 })];
       const responses = await Promise.all(
@@ -288,7 +294,7 @@ describe('an Idempotency-Key of a pending create', () => {
       expect(await jobs.queue.getWaitingCount()).toBe(count);
     });
 
-  it('is shared by requests with the same body and rejected with another body, waiting or not', async () => {
+  it('the Idempotency-Key of a pending create is shared by requests with the same body and rejected with another body, waiting or not', async () => {
     const [key, input] = [randomUUID(), validInput()];
     const first = create(api, key, input);
     await waiting(1);
@@ -311,7 +317,7 @@ describe('an Idempotency-Key of a pending create', () => {
     await worker.stop();
   });
 
-  it('results in a 422 for the loser of a race after the wait, even if no job was done', async () => {
+  it('a race for the Idempotency-Key of a pending create results in a 422 for the loser after the wait, even if no job was done', async () => {
     for (let round = 0; round < 5; round++) {
       const key = randomUUID();
       const responses = await Promise.all(
@@ -324,7 +330,7 @@ describe('an Idempotency-Key of a pending create', () => {
     }
   });
 
-  it('gets a 504 that says when to retry; without a key the 504 says which id to look up', async () => {
+  it('a pending create with an Idempotency-Key gets a 504 that says when to retry; without a key the 504 says which id to look up', async () => {
     const keyed = await create(api, randomUUID(), validInput(), { Prefer: 'wait=0' });
     expectError(keyed, 504, 'GATEWAY_TIMEOUT');
     expect(keyed.headers.get('retry-after')).toMatch(/^\d+$/);
@@ -340,7 +346,7 @@ describe('an Idempotency-Key of a pending create', () => {
     }
   });
 
-  it('is resolved by a retry after a 504', async () => {
+  it('the Idempotency-Key of a pending create is resolved by a retry after a 504', async () => {
     const [key, input] = [randomUUID(), validInput()];
     expect((await create(api, key, input, { Prefer: 'wait=0' })).status).toBe(504);
     const worker = await startWorker(service.env);
@@ -351,22 +357,25 @@ describe('an Idempotency-Key of a pending create', () => {
     await worker.stop();
   });
 
-  it.each([1, 2])('survives FLUSHALL while requests wait: the job is added again (%i)', async () => {
-    const [key, input] = [randomUUID(), validInput()];
-    const creating = [create(api, key, input)];
-    await waiting(1);
-    creating.push(create(other.api, key, input), api.call('create', input));
-    await waiting(2);
-    await jobs.redis.flushall();
-    const worker = await startWorker(service.env);
-    const responses = await Promise.all(creating);
-    expect(statuses(responses)).toEqual([200, 200, 200]);
-    expect(responses[1]?.body).toEqual(responses[0]?.body);
-    expect(await service.database.models.items.countDocuments()).toBe(2);
-    await worker.stop();
-  });
+  it.each([1, 2])(
+    'the Idempotency-Key of a pending create survives FLUSHALL while requests wait: the job is added again (%i)',
+    async () => {
+      const [key, input] = [randomUUID(), validInput()];
+      const creating = [create(api, key, input)];
+      await waiting(1);
+      creating.push(create(other.api, key, input), api.call('create', input));
+      await waiting(2);
+      await jobs.redis.flushall();
+      const worker = await startWorker(service.env);
+      const responses = await Promise.all(creating);
+      expect(statuses(responses)).toEqual([200, 200, 200]);
+      expect(responses[1]?.body).toEqual(responses[0]?.body);
+      expect(await service.database.models.items.countDocuments()).toBe(2);
+      await worker.stop();
+    },
+  );
 
-  it('survives FLUSHALL even if only an instance that has joined still waits', async () => {
+  it('the Idempotency-Key of a pending create survives FLUSHALL even if only an instance that has joined still waits', async () => {
     const [key, input] = [randomUUID(), validInput()];
     expect((await create(api, key, input, ASYNC)).status).toBe(202);
     const joined = create(other.api, key, input);
@@ -380,7 +389,7 @@ describe('an Idempotency-Key of a pending create', () => {
     await worker.stop();
   });
 
-  it('gets a response soon after a reply is lost', async () => {
+  it('a pending create with an Idempotency-Key gets a response soon after a reply is lost', async () => {
     const worker = await startWorker(service.env);
     await create(api, randomUUID(), validInput());
     await jobs.redis.call('ACL', 'SETUSER', 'default', 'resetchannels');
@@ -390,7 +399,7 @@ describe('an Idempotency-Key of a pending create', () => {
     await worker.stop();
   });
 
-  it('is not bound to a body by a 503', async () => {
+  it('an Idempotency-Key is not bound to a body by a 503', async () => {
     const [key, name] = [randomUUID(), uniqueWord()];
     await redis.kill();
     await eventually(async () => {

@@ -58,19 +58,19 @@ describe('the search index of an empty database', () => {
     ['names a field twice', 'name,name\na,b\n'],
     ['is not CSV', 'na"me,"b\na,b\n'],
     ['is not UTF-8', Buffer.from([0xff, 0x2c, 0x61, 0x0a, 0x61, 0x2c, 0x62, 0x0a])],
-  ])('exists after a CSV file whose first line %s', async (_, content) => {
+  ])('the search index exists after an import of a CSV file whose first line %s', async (_, content) => {
     const { code, stderr } = await run([await fileOf('header.csv', content)]);
     expect([code, stderr]).toEqual([2, expect.stringContaining('The first line of a CSV file')]);
     expect(await missing()).toEqual([]);
   });
 
-  it('exists after an error in the middle of the import', async () => {
+  it('the search index exists after an error in the middle of the import', async () => {
     // Every write to `/dev/full` fails.
     const { code } = await run(['-', '--rejects', '/dev/full'], `${itemLines(1500)}not json\n`);
     expect([code, await hasItems(), await missing()]).toEqual([2, true, []]);
   });
 
-  it('exists after an import whose output is closed', async () => {
+  it('the search index exists after an import whose output is closed', async () => {
     const command = new Command('import', env, ['-']);
     command.child.stdout?.destroy();
     command.child.stderr?.destroy();
@@ -80,7 +80,7 @@ describe('the search index of an empty database', () => {
     expect(await missing()).toEqual([]);
   });
 
-  it('exists after the terminal was closed, which may send SIGHUP twice', async () => {
+  it('the search index exists after the terminal was closed, which may send SIGHUP twice', async () => {
     const command = await startedImport();
     command.child.kill('SIGHUP');
     await eventually(() => {
@@ -95,14 +95,14 @@ describe('the search index of an empty database', () => {
     ['SIGINT', 130],
     ['SIGQUIT', 131],
     ['SIGTERM', 143],
-  ] as const)('exists after %s', async (signal, exitCode) => {
+  ] as const)('the search index exists after an import that gets %s', async (signal, exitCode) => {
     const command = await startedImport();
     command.child.kill(signal);
     expect((await command.waitForExit()).code).toBe(exitCode);
     expect(await missing()).toEqual([]);
   });
 
-  it('exists while no line has been stored', async () => {
+  it('the search index exists while an import has stored no line', async () => {
     const rejects = join(folder, 'rejects.ndjson');
     const command = new Command('import', env, ['-', '--rejects', rejects]);
     command.child.stdin?.write('not json\n'.repeat(600));
@@ -114,7 +114,7 @@ describe('the search index of an empty database', () => {
     expect((await command.waitForExit()).code).toBe(1);
   });
 
-  it('is reported as missing by readiness after kill -9, and built by the next import of any kind', async () => {
+  it('the search index is reported as missing by readiness after kill -9 of an import, and built by the next import of any kind', async () => {
     const command = await startedImport();
     command.child.kill('SIGKILL');
     await command.waitForExit();
@@ -130,7 +130,7 @@ describe('the search index of an empty database', () => {
     expect(await missing()).toEqual([]);
   });
 
-  it('is built by setup after kill -9', async () => {
+  it('the search index is built by setup after kill -9 of an import', async () => {
     const command = await startedImport();
     command.child.kill('SIGKILL');
     await command.waitForExit();
@@ -154,7 +154,7 @@ describe('importing hostile input', () => {
     ['a quote inside a cell', '1,32" TV', 0, '240001 lines read: 240001 to be stored'],
     ['a quote that is never closed', '1,"TV', 1, '240001 lines read: 240000 to be stored'],
   ])(
-    'reads a megabyte of short CSV lines after %s within seconds',
+    'import reads a megabyte of short CSV lines after %s within seconds',
     async (_, line, exitCode, summary) => {
       const { code, stdout } = await dryRun('csv', `id,title\n${line}\n${'7,a\n'.repeat(240_000)}`);
       expect([code, stdout]).toEqual([exitCode, expect.stringContaining(summary)]);
@@ -162,24 +162,24 @@ describe('importing hostile input', () => {
     40_000,
   );
 
-  it('stores the text of a cell that contains a quote', async () => {
+  it('import stores the text of a cell that contains a quote', async () => {
     const { stdout } = await run(['-', '--kind', 'brands', '--format', 'csv'], 'id,title\n71,32" TV\n72,plain\n');
     expect(stdout).toContain('2 stored');
     expect(await service.database.models.brands.findById(71).lean()).toEqual({ _id: 71, title: '32" TV' });
   });
 
-  it('names the line of a quote that is never closed, and imports the other lines', async () => {
+  it('import names the line of a quote that is never closed, and imports the other lines', async () => {
     const { code, stdout, stderr } = await dryRun('csv', 'id,title\n1,one\n2,"two\n3,three\n4,"four"\n5,five\n');
     expect([code, stdout]).toEqual([1, expect.stringContaining('5 lines read: 4 to be stored')]);
     expect(stderr).toContain('line 3: Quoted cell continues to line 5: Text after a closing quote');
   });
 
-  it('rejects a CSV file whose lines end with CR alone', async () => {
+  it('import rejects a CSV file whose lines end with CR alone', async () => {
     const { code, stderr } = await dryRun('csv', 'id,title\r1,one\r2,two\r');
     expect([code, stderr]).toEqual([2, expect.stringContaining('Carriage return')]);
   });
 
-  it('does not overwrite its input file with rejected lines', async () => {
+  it('import does not overwrite its input file with rejected lines', async () => {
     const content = JSON.stringify({ id: 81, title: uniqueWord() });
     const file = await fileOf('both.ndjson', content);
     const { code, stderr } = await run([file, '--kind', 'brands', '--rejects', file]);

@@ -100,7 +100,7 @@ describe('every list of 20,000 items', () => {
   };
 
   it.each([1, DEEP_PAGE, VERY_DEEP_PAGE])(
-    'reads page %i from an index, at a cost proportional to what it returns and skips',
+    'getAll reads page %i from an index, at a cost proportional to what it returns and skips',
     async (page) => {
       const problems: string[] = [];
       for (const filter of FILTERS) {
@@ -111,7 +111,7 @@ describe('every list of 20,000 items', () => {
     },
   );
 
-  it('counts the items before a very deep page again only after a write', async () => {
+  it('getAll counts the items before a very deep page again only after a write', async () => {
     const page = VERY_DEEP_PAGE + 50;
     const publicIds = async (): Promise<number[]> =>
       (await service.api.getAll({ pageSize: PAGE_SIZE, page })).map(({ publicId }) => publicId);
@@ -133,7 +133,7 @@ describe('every list of 20,000 items', () => {
     expect(await publicIds()).toEqual(expected(skipped));
   });
 
-  it('counts the changes that another service makes in a transaction or with $merge within seconds', async () => {
+  it('getAll counts the changes that another service makes in a transaction or with $merge within seconds', async () => {
     const page = VERY_DEEP_PAGE + 50;
     const skipped = (page - 1) * PAGE_SIZE;
     const first = async (): Promise<unknown> => (await service.api.getAll({ pageSize: PAGE_SIZE, page }))[0]?.publicId;
@@ -154,7 +154,7 @@ describe('every list of 20,000 items', () => {
     });
   });
 
-  it('finds a new item on a very deep page that was beyond the end', async () => {
+  it('getAll finds a new item on a very deep page that was beyond the end', async () => {
     const read = async (): Promise<number> =>
       (await service.api.getAll({ pageSize: 1, page: catalogue.length + 1 })).length;
     expect([await read(), await read()]).toEqual([0, 0]);
@@ -165,7 +165,7 @@ describe('every list of 20,000 items', () => {
   });
 
   it.each([0, 30, 2000])(
-    'reads what comes after item %i of a list from an index, at the cost of a first page',
+    'getAll reads what comes after item %i of a list from an index, at the cost of a first page',
     async (index) => {
       const problems: string[] = [];
       for (const filter of FILTERS) {
@@ -183,7 +183,7 @@ describe('every list of 20,000 items', () => {
     ['common boo', 'boo common'],
     ['odd even', 'even odd'],
     ['seldom common boo', 'boo common seldom'],
-  ])('reads %j from the same index range as %j', async (search, reordered) => {
+  ])('getAll reads a search for %j from the same index range as one for %j', async (search, reordered) => {
     const reads: unknown[] = [];
     for (const input of [{ search }, { search: reordered }]) {
       await service.api.getAll({ ...input, pageSize: PAGE_SIZE, page: DEEP_PAGE });
@@ -194,7 +194,7 @@ describe('every list of 20,000 items', () => {
     expect(reads[1]).toEqual(reads[0]);
   });
 
-  it('finds the rarest of several common conditions by counting keys only, and reads from it', async () => {
+  it('getAll finds the rarest of several common conditions by counting keys only, and reads from it', async () => {
     for (const search of ['boo common', 'common boo']) {
       // A new API has no counts in its cache.
       const { api, stop } = await startApi(service.env);
@@ -217,7 +217,7 @@ describe('every list of 20,000 items', () => {
     // Only the newest favourites are considered.
     ['many', 6000, 5000, FILTERS.filter(({ words }) => words.length === 0)],
   ])(
-    'reads favourites from their index, at a cost proportional to their number: %s',
+    'getAll reads favourites from their index, at a cost proportional to their number: %s',
     async (userId, count, counted, filters) => {
       const favourites = stored.slice(-count);
       await addFavourites(service.database, userId, favourites);
@@ -236,7 +236,7 @@ describe('every list of 20,000 items', () => {
     },
   );
 
-  it.each([2, 20, DEEP_PAGE])('reads only the ids of most items before page %i of favourites', async (page) => {
+  it.each([2, 20, DEEP_PAGE])('getAll reads only the ids of most items before page %i of favourites', async (page) => {
     const userId = `page ${String(page)}`;
     const favourites = stored.slice(-3000);
     await addFavourites(service.database, userId, favourites);

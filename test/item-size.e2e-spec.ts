@@ -32,25 +32,28 @@ describe.each([
 
   const create = (input: unknown): Promise<HttpResponse<Created>> => service.api.call('create', input);
 
-  it.each(['x', 'é', '山', '🚲'])('counts the bytes of the input as JSON, here of %s', async (character) => {
-    const input = inputOf(limit, character);
-    expect(bytesOf(input)).toBe(limit);
-    const { status, body } = await create(input);
-    expect([status, body.description === input['description']]).toEqual([200, true]);
-    const name = uniqueWord();
-    const refused = await create(inputOf(limit + 1, character, { name }));
-    expectError(refused, 413, 'PAYLOAD_TOO_LARGE');
-    expect(refused.body.message).toBe(`Item too large: at most ${String(limit)} bytes as JSON`);
-    expect(await service.database.models.items.countDocuments({ name })).toBe(0);
-  });
+  it.each(['x', 'é', '山', '🚲'])(
+    'the size limit of an item counts the bytes of the input as JSON, here of %s',
+    async (character) => {
+      const input = inputOf(limit, character);
+      expect(bytesOf(input)).toBe(limit);
+      const { status, body } = await create(input);
+      expect([status, body.description === input['description']]).toEqual([200, true]);
+      const name = uniqueWord();
+      const refused = await create(inputOf(limit + 1, character, { name }));
+      expectError(refused, 413, 'PAYLOAD_TOO_LARGE');
+      expect(refused.body.message).toBe(`Item too large: at most ${String(limit)} bytes as JSON`);
+      expect(await service.database.models.items.countDocuments({ name })).toBe(0);
+    },
+  );
 
-  it('applies whichever field is large', async () => {
+  it('the size limit of an item applies whichever field is large', async () => {
     for (const large of [{ photos: [{ a: 'x'.repeat(limit) }] }, { images: ['x'.repeat(limit)] }]) {
       expectError(await create(validInput(large)), 413, 'PAYLOAD_TOO_LARGE');
     }
   });
 
-  it('ignores what is not stored: unknown fields, spaces and escapes', async () => {
+  it('the size limit of an item ignores what is not stored: unknown fields, spaces and escapes', async () => {
     const { name, ...rest } = inputOf(limit);
     const body = JSON.stringify({ ...rest, unknown: 'x'.repeat(limit) }).replace(
       '{',
@@ -60,7 +63,7 @@ describe.each([
     expect((await service.api.post('/api/orpc/items/create', body, headers)).status).toBe(200);
   });
 
-  it('is checked only if the input is valid otherwise', async () => {
+  it('the size limit of an item is checked only if the input is valid otherwise', async () => {
     const refused = await create({ ...inputOf(limit + 1), price: -1 });
     expectError(refused, 400, 'BAD_REQUEST');
   });

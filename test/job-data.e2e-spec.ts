@@ -89,7 +89,7 @@ describe('a job in the create queue', () => {
       ['a version that is no number', { ...createJob(), version: '1' }],
       ['the id of another job', createJob()],
       ['an item without a name', { ...createJob(), item: { description: 'x' } }],
-    ])('ends up in failed, with the reason and its data: %s', async (_what, data) => {
+    ])('a job that is not a create job ends up in failed, with the reason and its data: %s', async (_what, data) => {
       const id = newMongoId();
       await add(id, data);
       const { failedReason, data: kept = '' } = await failed(id);
@@ -97,7 +97,7 @@ describe('a job in the create queue', () => {
       expect(JSON.parse(kept)).toEqual(data);
     });
 
-    it('does not block other jobs and ends up in failed if its data is not JSON, which is not logged', async () => {
+    it('a job does not block other jobs and ends up in failed if its data is not JSON, which is not logged', async () => {
       await jobs.queue.pause();
       const unreadable = await Promise.all(
         Array.from({ length: 20 }, async () => {
@@ -123,7 +123,7 @@ describe('a job in the create queue', () => {
   });
 
   describe('of a version that the worker does not know', () => {
-    it('is retried later, with its data unchanged and no attempt used up', async () => {
+    it('a job of a version that the worker does not know is retried later, with its data unchanged and no attempt used up', async () => {
       const job = createJob();
       const data = { ...job, version: 99, item: 'in a way to come' };
       await add(job.id, data);
@@ -137,7 +137,7 @@ describe('a job in the create queue', () => {
       expect(await database.models.items.countDocuments({ name: job.item.name })).toBe(1);
     });
 
-    it('does not block other jobs', async () => {
+    it('a job of a version that the worker does not know does not block other jobs', async () => {
       const waiting = Array.from({ length: 20 }, () => createJob());
       await Promise.all(waiting.map((job) => add(job.id, { ...job, version: 99 })));
       expect((await client.create(validInput())).status).toBe('available');
@@ -157,14 +157,14 @@ describe('a job in the create queue', () => {
       await jobs.queue.resume();
     };
 
-    it('ends up in failed, with the reason, if they died while doing it alone', async () => {
+    it('a job ends up in failed, with the reason, if workers died while doing it alone', async () => {
       const job = createJob();
       await addStalled(job, 5);
       expect(await failed(job.id)).toMatchObject({ failedReason: 'Workers died of it again and again' });
       expect(await database.models.items.countDocuments({ name: job.item.name })).toBe(0);
     });
 
-    it('is done if it succeeds in time, and counts no further death if MongoDB rejects it', async () => {
+    it('a job during which workers have died is done if it succeeds in time, and counts no further death if MongoDB rejects it', async () => {
       const recovered = createJob();
       await addStalled(recovered, 4);
       await expectDone(recovered.id);
@@ -179,7 +179,7 @@ describe('a job in the create queue', () => {
       await db?.command({ collMod: 'items', validator: {} });
     });
 
-    it('is done if its item is already stored', async () => {
+    it('a job during which workers have died is done if its item is already stored', async () => {
       const job = createJob();
       await add(job.id, job);
       await expectDone(job.id);
@@ -198,7 +198,7 @@ describe('a job in the create queue', () => {
       expect(await database.models.items.countDocuments({ name })).toBe(1);
     };
 
-    it('stores one item and sends the same reply again when it is queued again', async () => {
+    it('a job stores one item and sends the same reply again when it is queued again', async () => {
       const job = createJob({ replyTo: subscriber.channel });
       await add(job.id, job);
       await expectDone(job.id);
@@ -206,7 +206,7 @@ describe('a job in the create queue', () => {
       await expectOneItem(job.id, job.item.name);
     });
 
-    it('stores one item and sends the same reply twice when two workers run it at once', async () => {
+    it('a job stores one item and sends the same reply twice when two workers run it at once', async () => {
       const other = { ...env, QUEUE_PREFIX: `test-${uniqueWord()}` };
       const otherJobs = openQueue(other);
       const otherWorker = ServiceProcess.start('worker', other);
@@ -221,7 +221,7 @@ describe('a job in the create queue', () => {
       await otherJobs.close();
     });
 
-    it('derives nothing again when an earlier attempt has stored its item', async () => {
+    it('a job derives nothing again when an earlier attempt has stored its item', async () => {
       const job = createJob({ replyTo: subscriber.channel });
       await add(job.id, job);
       await expectDone(job.id);
@@ -242,7 +242,7 @@ describe('a job in the create queue', () => {
   });
 
   describe('whose reply is lost', () => {
-    it('completes late, because its item is found in MongoDB', async () => {
+    it('a create whose reply is lost completes late, because its item is found in MongoDB', async () => {
       await forbidReplies();
       const since = Date.now();
       const { id } = await client.create(validInput());
@@ -250,7 +250,7 @@ describe('a job in the create queue', () => {
       expect((await client.call<Item>('getById', { id })).status).toBe(200);
     });
 
-    it('does not delay later creates, because the API subscribes again after its connection is cut', async () => {
+    it('a lost reply does not delay later creates, because the API subscribes again after its connection is cut', async () => {
       for (let round = 0; round < 3; round++) {
         await jobs.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
         await eventually(async () => {
@@ -269,7 +269,7 @@ describe('a job in the create queue', () => {
     });
 
     it.each(['heard', 'lost'])(
-      'results in a 500 and stays in failed after its last attempt, with a reply that is %s',
+      'a job that fails permanently results in a 500 and stays in failed after its last attempt, with a reply that is %s',
       async (reply) => {
         if (reply === 'lost') await forbidReplies();
         await jobs.queue.pause();
@@ -299,7 +299,7 @@ describe('a job in the create queue', () => {
       },
     );
 
-    it('is reported to the API that waits for it', async () => {
+    it('a job that fails permanently is reported to the API that waits for it', async () => {
       const job = createJob({ replyTo: subscriber.channel });
       job.item.name = 'Refused';
       await jobs.queue.add('create', job, { ...CREATE_JOB_OPTIONS, attempts: 1, jobId: job.id });
@@ -308,7 +308,7 @@ describe('a job in the create queue', () => {
       });
     });
 
-    it('is retried several times first', async () => {
+    it('a job is retried several times before it fails permanently', async () => {
       const job = createJob();
       job.item.name = 'Refused';
       await add(job.id, job);
@@ -320,7 +320,7 @@ describe('a job in the create queue', () => {
     });
   });
 
-  it("carries the id of its request into the worker's log", async () => {
+  it("a job carries the id of its request into the worker's log", async () => {
     const { body } = await client.call<Item>('create', validInput(), { 'X-Request-Id': 'shop-4711' });
     const { id, publicId } = body;
     await eventually(() => {
@@ -330,7 +330,7 @@ describe('a job in the create queue', () => {
     });
   });
 
-  it('makes the worker not ready if it is not taken', async () => {
+  it('a job makes the worker not ready if it is not taken', async () => {
     await jobs.queue.pause();
     await add(newMongoId(), {});
     const { parts } = await worker.waitForStatus('not ready');
@@ -339,7 +339,7 @@ describe('a job in the create queue', () => {
     await worker.waitForStatus('ready');
   });
 
-  it('does not make a worker exit that was suspended while the job waited', async () => {
+  it('a job does not make a worker exit that was suspended while the job waited', async () => {
     const suspended = ServiceProcess.start('worker', { ...env, NODE_OPTIONS: `--require ${SUSPENDED}` });
     await suspended.waitForStatus('ready');
     await jobs.queue.pause();

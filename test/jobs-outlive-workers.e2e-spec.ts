@@ -49,7 +49,7 @@ describe('a worker', () => {
     await endProcesses();
   });
 
-  it('returns a job that it cannot finish to the queue 8 s after SIGTERM, and the next worker does it', async () => {
+  it('a worker returns a job that it cannot finish to the queue 8 s after SIGTERM, and the next worker does it', async () => {
     await mongod.pause();
     const creating = client.call<CreateResponse>('create', validInput());
     const [job] = await eventually(async () => {
@@ -73,7 +73,7 @@ describe('a worker', () => {
     expect([200, 504]).toContain((await creating).status);
   });
 
-  it('killed with -9 during creates leaves them to the next worker, which stores each exactly once', async () => {
+  it('a worker killed with -9 during creates leaves them to the next worker, which stores each exactly once', async () => {
     const name = uniqueWord();
     let isEnough = false;
     const creating = Array.from({ length: 50 }, async () => {

@@ -41,7 +41,7 @@ afterEach(() => {
 });
 
 describe('a stopping API or worker', () => {
-  it('runs the shutdown hooks in order, and closes MongoDB after onModuleDestroy and beforeApplicationShutdown', async () => {
+  it('a stopping process runs the shutdown hooks in order, and closes MongoDB after onModuleDestroy and beforeApplicationShutdown', async () => {
     const [ofApi, ofWorker]: [string[], string[]] = [[], []];
     const [api, worker] = [ApiModule.with.bind(ApiModule), WorkerModule.with.bind(WorkerModule)];
     jest.spyOn(ApiModule, 'with').mockImplementation((...parts) => withHooks(api(...parts), ofApi));
@@ -55,7 +55,7 @@ describe('a stopping API or worker', () => {
 });
 
 describe('a stopping API', () => {
-  it('runs the shutdown hooks of its modules once, after the last response, when it no longer listens', async () => {
+  it('a stopping API runs the shutdown hooks of its modules once, after the last response, when it no longer listens', async () => {
     const service = await startService({ worker: false });
     const states: string[] = [];
     const { onApplicationShutdown } = ApiModule.prototype;

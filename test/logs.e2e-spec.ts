@@ -30,25 +30,28 @@ describe('the log', () => {
   }
   const requestsIn = (process: ServiceProcess): unknown[] => process.log.filter(({ msg }) => msg === 'request');
 
-  it.each(['on', 'off'])('contains a line for each request with LOG_ACCESS=on (fast lane %s)', async (FAST_LANE) => {
-    const api = await startApi({ LOG_ACCESS: 'on', FAST_LANE });
-    const client = await api.client();
-    await client.call('getById', { id: 'f'.repeat(24) }, { 'X-Request-Id': 'shop-1', Authorization: SECRET });
-    await fetch(`${client.base}/docs?token=${SECRET}`, { headers: { 'X-Request-Id': 'shop-2' } });
-    const common = { level: 30, ip: '127.0.0.1', ms: expect.any(Number) as number };
-    await eventually(() => {
-      const path = '/api/orpc/items/getById';
-      const first = { ...common, requestId: 'shop-1', method: 'POST', path, status: 404 };
-      const second = { ...common, requestId: 'shop-2', method: 'GET', path: '/docs', status: 200 };
-      expect(requestsIn(api)).toEqual(
-        expect.arrayContaining([expect.objectContaining(first), expect.objectContaining(second)]),
-      );
-    });
-    expect(JSON.stringify(api.log)).not.toContain(encodeURIComponent(SECRET));
-    expect(JSON.stringify(api.log)).not.toContain(SECRET);
-  });
+  it.each(['on', 'off'])(
+    'the log contains a line for each request with LOG_ACCESS=on (fast lane %s)',
+    async (FAST_LANE) => {
+      const api = await startApi({ LOG_ACCESS: 'on', FAST_LANE });
+      const client = await api.client();
+      await client.call('getById', { id: 'f'.repeat(24) }, { 'X-Request-Id': 'shop-1', Authorization: SECRET });
+      await fetch(`${client.base}/docs?token=${SECRET}`, { headers: { 'X-Request-Id': 'shop-2' } });
+      const common = { level: 30, ip: '127.0.0.1', ms: expect.any(Number) as number };
+      await eventually(() => {
+        const path = '/api/orpc/items/getById';
+        const first = { ...common, requestId: 'shop-1', method: 'POST', path, status: 404 };
+        const second = { ...common, requestId: 'shop-2', method: 'GET', path: '/docs', status: 200 };
+        expect(requestsIn(api)).toEqual(
+          expect.arrayContaining([expect.objectContaining(first), expect.objectContaining(second)]),
+        );
+      });
+      expect(JSON.stringify(api.log)).not.toContain(encodeURIComponent(SECRET));
+      expect(JSON.stringify(api.log)).not.toContain(SECRET);
+    },
+  );
 
-  it('contains requests whose client disconnected', async () => {
+  it('the log contains requests whose client disconnected', async () => {
     const api = await startApi({ LOG_ACCESS: 'on' });
     const { base } = await api.client();
     const body = JSON.stringify(validInput());
@@ -60,14 +63,14 @@ describe('the log', () => {
     });
   });
 
-  it('contains no line for each request by default', async () => {
+  it('the log contains no line for each request by default', async () => {
     const api = await startApi({});
     await (await api.client()).getAll();
     await api.end('SIGTERM');
     expect(requestsIn(api)).toEqual([]);
   });
 
-  it('contains an exception that nothing handles, without its data', async () => {
+  it('the log contains an exception that nothing handles, without its data', async () => {
     const NODE_OPTIONS = `--require ${join(__dirname, 'support', 'unhandled-rejection.cjs')}`;
     const api = await startApi({ NODE_OPTIONS });
     api.signal('SIGUSR2');
@@ -77,7 +80,7 @@ describe('the log', () => {
     expect(JSON.stringify(api.log)).not.toContain(SECRET);
   });
 
-  it('contains no item text if an index of another service rejects an item', async () => {
+  it('the log contains no item text if an index of another service rejects an item', async () => {
     const { collection } = database.models.items;
     const index = await collection.createIndex({ name: 1 }, { unique: true }, {});
     const worker = ServiceProcess.start('worker', env);
@@ -93,7 +96,7 @@ describe('the log', () => {
     expect(JSON.stringify(worker.log)).not.toContain(SECRET);
   });
 
-  it('contains no secrets and no credentials of requests, and neither do responses and metrics', async () => {
+  it('the log contains no secrets and no credentials of requests, and neither do responses and metrics', async () => {
     const secrets = { jwt: 'a secret of tokens, of at least 256 bits', redis: 'password-of-the-limits' };
     const limits = new URL(String(env['REDIS_URL']));
     // Redis has no such user, so that the processes log its refusals.
@@ -145,7 +148,7 @@ describe('the log', () => {
       expect(output).not.toContain(secret);
   });
 
-  it('contains no item text if the database refuses an item', async () => {
+  it('the log contains no item text if the database refuses an item', async () => {
     await database.connection.db?.command({ collMod: 'items', validator: { description: { $ne: SECRET } } });
     const worker = ServiceProcess.start('worker', env);
     const api = await startApi({});

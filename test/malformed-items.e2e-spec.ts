@@ -185,20 +185,23 @@ describe('documents written by other services', () => {
     expect(linesOf(idOf(item)).map((line) => String(line['field']).split('.')[0])).toEqual([field]);
   };
 
-  it.each(ACCEPTED)('are returned as valid items, with %s', async (_, values, expected) => {
-    const { changed, others, lists } = await storeBetween(values);
-    const { status, body } = await client.call<Item>('getById', { id: idOf(changed) });
-    expect(status).toBe(200);
-    expect(ItemSchema.parse(body)).toMatchObject(expected);
-    for (const [list, input] of lists) {
-      const items = await itemsOf(input);
-      expect([list, items.map(({ id }) => id).sort()]).toEqual([list, [...others, idOf(changed)].sort()]);
-      expect(items).toContainEqual(body);
-    }
-    expect(linesOf(idOf(changed))).toEqual([]);
-  });
+  it.each(ACCEPTED)(
+    'documents written by other services are returned as valid items, with %s',
+    async (_, values, expected) => {
+      const { changed, others, lists } = await storeBetween(values);
+      const { status, body } = await client.call<Item>('getById', { id: idOf(changed) });
+      expect(status).toBe(200);
+      expect(ItemSchema.parse(body)).toMatchObject(expected);
+      for (const [list, input] of lists) {
+        const items = await itemsOf(input);
+        expect([list, items.map(({ id }) => id).sort()]).toEqual([list, [...others, idOf(changed)].sort()]);
+        expect(items).toContainEqual(body);
+      }
+      expect(linesOf(idOf(changed))).toEqual([]);
+    },
+  );
 
-  it('are returned with U+FFFD in place of bytes that are not UTF-8', async () => {
+  it('documents written by other services are returned with U+FFFD in place of bytes that are not UTF-8', async () => {
     const { changed, others, lists } = await storeBetween({ description: 'A ?? bike' });
     const { collection } = database.models.items;
     const bytes = (await collection.findOne({ _id: changed._id }, { raw: true })) as unknown as Buffer;
@@ -218,18 +221,21 @@ describe('documents written by other services', () => {
     expect(stdout).toBe('every item conforms\n');
   });
 
-  it.each(MALFORMED)('are left out if they are malformed: %s', async (_, values, field) => {
-    const { changed, others, lists } = await storeBetween(values);
-    for (const [list, input] of lists) expect([list, await idsOf(input)]).toEqual([list, others]);
-    const { status, body } = await client.call<ErrorBody>('getById', { id: idOf(changed) });
-    expect([status, body.code]).toEqual([404, 'NOT_FOUND']);
-    await expectLogged(changed, field);
-  });
+  it.each(MALFORMED)(
+    'documents written by other services are left out if they are malformed: %s',
+    async (_, values, field) => {
+      const { changed, others, lists } = await storeBetween(values);
+      for (const [list, input] of lists) expect([list, await idsOf(input)]).toEqual([list, others]);
+      const { status, body } = await client.call<ErrorBody>('getById', { id: idOf(changed) });
+      expect([status, body.code]).toEqual([404, 'NOT_FOUND']);
+      await expectLogged(changed, field);
+    },
+  );
 
   it.each([
     ['missing', MISSING],
     ['null', null],
-  ])('are left out if any required field is %s', async (_, value) => {
+  ])('documents written by other services are left out if any required field is %s', async (_, value) => {
     const others = await store(database, record(), record());
     const changed = await store(database, ...REQUIRED.map(() => record()));
     const fieldOf = new Map(changed.map((item, index) => [item, REQUIRED[index] ?? '']));
@@ -246,7 +252,7 @@ describe('documents written by other services', () => {
     for (const [item, field] of fieldOf) await expectLogged(item, field);
   });
 
-  it('are counted for Prometheus if they are malformed', async () => {
+  it('documents written by other services are counted for Prometheus if they are malformed', async () => {
     const count = async (): Promise<number> => {
       const text = await api.metrics();
       const lines = text.matchAll(/^item_listing_malformed_items_total(?:\{[^}]*\})? (\S+)$/gm);
@@ -332,7 +338,7 @@ describe('documents written by other services', () => {
       }
     });
 
-    it('returns each item once in walks over decimals that JavaScript has no number for', async () => {
+    it('getAll returns each item once in walks over decimals that JavaScript has no number for', async () => {
       const moment = new Date(1_790_000_000_000);
       const score = (text: string): Values => ({ ...BOOST, boostScore: Decimal128.fromString(text) });
       const time = (text: string): Values => ({ createdAt: Decimal128.fromString(text) });
@@ -409,7 +415,7 @@ describe('setup', () => {
     for (const values of others) await expect(update(values)).rejects.toMatchObject(REFUSED);
   });
 
-  it('makes MongoDB reject documents that would make reading lists expensive for everyone', async () => {
+  it('setup makes MongoDB reject documents that would make reading lists expensive for everyone', async () => {
     await setUp();
     for (const field of ['isBoosted', 'boostScore', 'createdAt', 'isVisible', 'status', 'categoryId', 'publicId']) {
       const array = { [field]: [0, 1] };

@@ -64,7 +64,7 @@ describe('the metrics', () => {
     ['getById', '404', () => client.call('getById', { id: 'f'.repeat(24) })],
     ['create', '400', () => client.call('create', {})],
     ['other', '404', () => client.request('/no/such/path', {})],
-  ])('include the duration of requests: %s with %s', async (operation, status, request) => {
+  ])('the metrics include the duration of requests: %s with %s', async (operation, status, request) => {
     const labels = `{operation="${operation}",status="${status}"}`;
     const count = `item_listing_http_request_duration_seconds_count${labels}`;
     await expectOneMore(api, count, request);
@@ -72,14 +72,14 @@ describe('the metrics', () => {
   });
 
   it.each(['getAll', 'getById', 'create', 'other'])(
-    'count requests that get a 500 from zero: %s',
+    'the metrics count requests that get a 500 from zero: %s',
     async (operation) => {
       const labels = `{operation="${operation}",status="500"}`;
       expect(await valueOf(api, `item_listing_http_request_duration_seconds_count${labels}`)).toBe(0);
     },
   );
 
-  it('count creates by outcome, and the replies that ended their wait', async () => {
+  it('the metrics count creates by outcome, and the replies that ended their wait', async () => {
     const outcome = (name: string): string => `item_listing_creates_total{outcome="${name}",reason=""}`;
     await expectOneMore(api, outcome('stored'), () => create('metrics-key'));
     await expectOneMore(api, outcome('replayed'), () => create('metrics-key'));
@@ -87,19 +87,19 @@ describe('the metrics', () => {
     await expectOneMore(api, 'item_listing_create_waits_total{end="reply"}', () => create());
   });
 
-  it('include outcomes that have not occurred yet, so that Prometheus sees their first increase', async () => {
+  it('the metrics include outcomes that have not occurred yet, so that Prometheus sees their first increase', async () => {
     expect(await valueOf(api, 'item_listing_creates_total{outcome="refused",reason="slow"}')).toBe(0);
     expect(await valueOf(api, 'item_listing_creates_total{outcome="failed",reason=""}')).toBe(0);
     expect(await valueOf(api, 'item_listing_create_waits_total{end="look-up"}')).toBe(0);
   });
 
-  it('count the jobs of the worker by outcome and batch', async () => {
+  it('the metrics count the jobs of the worker by outcome and batch', async () => {
     await expectOneMore(worker, 'item_listing_job_attempts_total{outcome="done"}', () => create());
     await expectOneMore(worker, 'item_listing_batch_jobs_sum', () => create());
     await expectOneMore(worker, 'item_listing_batch_duration_seconds_count', () => create());
   });
 
-  it('count a job that has failed permanently, and its attempt', async () => {
+  it('metrics count a job that has failed permanently, and its attempt', async () => {
     const attempts = 'item_listing_job_attempts_total{outcome="failed"}';
     const before = await valueOf(worker, attempts);
     await expectOneMore(worker, 'item_listing_jobs_failed_total', () =>
@@ -108,7 +108,7 @@ describe('the metrics', () => {
     expect(await valueOf(worker, attempts)).toBe(Number(before) + 1);
   });
 
-  it('count an attempt that is made again later, and not as failed', async () => {
+  it('metrics count an attempt that is made again later, and not as failed', async () => {
     const before = await valueOf(worker, 'item_listing_jobs_failed_total');
     const job = { ...createJob(), version: 99 };
     try {
@@ -121,7 +121,7 @@ describe('the metrics', () => {
     expect(await valueOf(worker, 'item_listing_jobs_failed_total')).toBe(before);
   });
 
-  it('show that creates wait in the queue, time out and are refused while the worker is stopped', async () => {
+  it('the metrics show that creates wait in the queue, time out and are refused while the worker is stopped', async () => {
     worker.signal('SIGSTOP');
     try {
       const unknown = 'item_listing_creates_total{outcome="unknown",reason=""}';
@@ -151,13 +151,13 @@ describe('the metrics', () => {
     });
   });
 
-  it('include the response time of each store', async () => {
+  it('the metrics include the response time of each store', async () => {
     for (const process of [api, worker])
       for (const store of ['mongodb', 'redis'])
         expect(await valueOf(process, `item_listing_store_response_seconds{store="${store}"}`)).toBeGreaterThan(0);
   });
 
-  it('include the fraction of its maxmemory that Redis uses, and 0 without a limit', async () => {
+  it('metrics include the fraction of its maxmemory that Redis uses, and 0 without a limit', async () => {
     const used = async (): Promise<number> => Number(/used_memory:(\d+)/.exec(await jobs.redis.info('memory'))?.[1]);
     const ratio = (): Promise<number | undefined> => valueOf(api, 'item_listing_redis_memory_ratio');
     expect(await ratio()).toBe(0);
@@ -174,12 +174,12 @@ describe('the metrics', () => {
     });
   });
 
-  it('include the version', async () => {
+  it('metrics include the version', async () => {
     for (const process of [api, worker])
       expect(await valueOf(process, `item_listing_build_info{version="${VERSION}"}`)).toBe(1);
   });
 
-  it('are those that docs/metrics.md describes', async () => {
+  it('the metrics are those that docs/metrics.md describes', async () => {
     await create();
     const documented = readFileSync(join(process.cwd(), 'docs', 'metrics.md'), 'utf8').match(/(?<=`)item_listing_\w+/g);
     const exposed: string[] = [];
@@ -190,7 +190,7 @@ describe('the metrics', () => {
     expect([...new Set(documented)].sort()).toEqual([...new Set(exposed)].sort());
   });
 
-  it('are those that the alerting rules use', () => {
+  it('the alerting rules use only metrics that docs/metrics.md describes', () => {
     const read = (...path: string[]): string => readFileSync(join(process.cwd(), ...path), 'utf8');
     const used = read('deploy', 'prometheus', 'alerts.yml').match(/item_listing_\w+/g) ?? [];
     expect(used.length).toBeGreaterThan(0);
@@ -199,7 +199,7 @@ describe('the metrics', () => {
     expect(unknown).toEqual([]);
   });
 
-  it('contain no item data', async () => {
+  it('the metrics contain no item data', async () => {
     // The queue may still count as full.
     const id = await eventually(async () => {
       const { status, body } = await client.call<Item>('create', validInput({ name: 'Unmistakable bicycle' }));

@@ -163,7 +163,7 @@ describeApplications((env) => {
     ({ client, log } = await start(CatsModule, undefined, env));
   });
 
-  it('sends the exceptions of Nest with their status and the error body that all errors share', async () => {
+  it('an application sends the exceptions of Nest with their status and the error body that all errors share', async () => {
     const expected = [
       ['/cats/guarded', 401, 'UNAUTHORIZED', 'Unauthorized'],
       ['/cats/denied', 403, 'FORBIDDEN', 'Forbidden resource'],
@@ -179,7 +179,7 @@ describeApplications((env) => {
     expect((await get(client, '/cats/guarded', { Authorization: 'Bearer x' })).status).toBe(200);
   });
 
-  it('sends the text of exceptions of Nest as the message, and their other content as data if it is JSON', async () => {
+  it('an application sends the text of exceptions of Nest as the message, and their other content as data if it is JSON', async () => {
     const expected = {
       custom: { code: 'FORBIDDEN', status: 403, message: 'This is a custom message' },
       validation: { message: 'Bad Request Exception', data: { errors: [{ field: 'name' }] } },
@@ -194,7 +194,7 @@ describeApplications((env) => {
     }
   });
 
-  it('gives each status that Nest names a code of its own', async () => {
+  it('each status that Nest names has a code of its own', async () => {
     const statuses = [...Object.values(HttpStatus), 451].filter((status) => Number(status) >= 400);
     const codes = new Map<string, unknown>();
     for (const status of statuses) {
@@ -207,7 +207,7 @@ describeApplications((env) => {
     }
   });
 
-  it('logs the exceptions of Nest that have a status of 500 or above, and no others', async () => {
+  it('an application logs the exceptions of Nest that have a status of 500 or above, and no others', async () => {
     log.splice(0);
     await get(client, '/cats/conflict');
     const response = await get(client, '/cats/broken', { 'X-Request-Id': 'broken-1' });
@@ -219,31 +219,31 @@ describeApplications((env) => {
     expect(log).toMatchObject([{ level: 50, requestId: 'broken-1', msg: 'unexpected error', err }]);
   });
 
-  it('passes the user that a guard has identified to a parameter with a decorator of its own', async () => {
+  it('an application passes the user that a guard has identified to a parameter with a decorator of its own', async () => {
     const { client: users } = await start(UsersModule, undefined, env);
     expect((await get(users, '/users/me')).status).toBe(403);
     expect(await (await get(users, '/users/me', { 'X-User': 'anna' })).json()).toEqual({ user: 'anna' });
   });
 
-  it('passes parameters without a DTO to a handler beside the pipe of DTOs', async () => {
+  it('an application passes parameters without a DTO to a handler beside the pipe of DTOs', async () => {
     const { client } = await start(UsersModule, undefined, env);
     const response = await get(client, '/users/7/items?page=2&sort=new');
     expect(await response.json()).toEqual({ id: '7', page: 2, sort: 'new' });
     expect((await get(client, '/users/7/items?page=two')).status).toBe(400);
   });
 
-  it('responds with 500 to input of a class without a schema, and logs how to give it one', async () => {
+  it('an application responds with 500 to input of a class without a schema, and logs how to give it one', async () => {
     const { client, log } = await start(UsersModule, undefined, env);
     expect((await get(client, '/users/7/bids?sort=new')).status).toBe(500);
     const message = 'SortDto, the type of a query parameter, has no schema: make it with createZodDto';
     expect(log).toMatchObject([{ msg: 'unexpected error', err: { message } }]);
   });
 
-  it('closes the connection if a handler fails in the middle of its response', async () => {
+  it('an application closes the connection if a handler fails in the middle of its response', async () => {
     await expect(get(client, '/cats/partial').then((response) => response.text())).rejects.toThrow();
   });
 
-  it('limits requests with the ThrottlerGuard', async () => {
+  it('an application limits requests with the ThrottlerGuard', async () => {
     const { client: throttled } = await start(ThrottledModule, undefined, env);
     const statuses = [];
     for (let n = 0; n < 3; n++) statuses.push((await get(throttled, '/cats')).status);

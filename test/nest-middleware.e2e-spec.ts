@@ -114,7 +114,7 @@ function enterOnRequest(app: INestApplication): void {
 }
 
 describeApplications((env) => {
-  it('keeps the async context of middleware up to the handler', async () => {
+  it('an application keeps the async context of middleware up to the handler', async () => {
     const { client: logged } = await start(LoggedCatsModule, undefined, env);
     const paths = ['/cats/store', '/cats/store/service'];
     const responses = [...paths.map((path) => get(logged, path)), send(logged, 'POST', '/cats/store', {})];
@@ -126,21 +126,21 @@ describeApplications((env) => {
     expect(other.headers.get('x-middleware')).toBeNull();
   });
 
-  it('keeps the async context of the server up to the handler', async () => {
+  it('an application keeps the async context of the server up to the handler', async () => {
     const { client: stored } = await start(CatsModule, enterOnRequest, env);
     expect(await (await send(stored, 'POST', '/cats/store', { a: 'x'.repeat(100_000) })).json()).toEqual({
       store: 'server',
     });
   });
 
-  it('keeps the async context of the server in filters, and until the response is sent', async () => {
+  it('an application keeps the async context of the server in filters, and until the response is sent', async () => {
     const { client: stored } = await start(CatsModule, enterOnRequest, env);
     const failed = await send(stored, 'POST', '/cats/failing', { a: 'x'.repeat(100_000) });
     expect([failed.status, await failed.json()]).toEqual([500, { store: 'server' }]);
     expect(StoreFilter.finishedIn.pop()).toBe('server');
   });
 
-  it('runs global middleware, app.use with a path, and body parsers', async () => {
+  it('an application runs global middleware, app.use with a path, and body parsers', async () => {
     const paths: string[] = [];
     const { client: used } = await start(
       CatsModule,
@@ -160,7 +160,7 @@ describeApplications((env) => {
     expect(paths).toEqual(['/cats/echo']);
   });
 
-  it('runs middleware whose path ends with a slash, that is chained, or that is for one method', async () => {
+  it('an application runs middleware whose path ends with a slash, that is chained, or that is for one method', async () => {
     const deny = (_request: Request, response: Response): void => void response.status(401).end();
     const calls: string[] = [];
     @Module({ controllers: [CatsController], providers: [CatsService] })
@@ -191,7 +191,7 @@ describeApplications((env) => {
     expect(calls).toEqual(['read']);
   });
 
-  it('serves the page that SwaggerModule.setup adds', async () => {
+  it('an application serves the page that SwaggerModule.setup adds', async () => {
     const { client: documented } = await start(
       CatsModule,
       (app) => {
@@ -204,7 +204,7 @@ describeApplications((env) => {
     expect(await (await get(documented, '/api-json')).json()).toMatchObject({ info: { title: 'Cats' } });
   });
 
-  it('serves the bull-board router', async () => {
+  it('an application serves the bull-board router', async () => {
     const board = new BoardAdapter();
     board.setBasePath('/queues');
     createBullBoard({ queues: [], serverAdapter: board });

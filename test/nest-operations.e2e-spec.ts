@@ -60,7 +60,7 @@ describe.each(['on', 'off'])('the three operations (fast lane %s)', (lane) => {
   });
   afterAll(() => service.stop());
 
-  it('are refused if a guard returns false', async () => {
+  it('requests are refused with 403 if a guard returns false', async () => {
     const before = await service.database.models.items.countDocuments();
     const headers = { 'X-Closed': '1' };
     for (const [operation, input] of [
@@ -74,7 +74,7 @@ describe.each(['on', 'off'])('the three operations (fast lane %s)', (lane) => {
     expect(await service.database.models.items.countDocuments()).toBe(before);
   });
 
-  it('pass what they return through interceptors', async () => {
+  it('results of operations pass through interceptors', async () => {
     const headers = { 'X-Transform': '1' };
     const { status, body } = await service.api.call('create', validInput(), headers);
     const { data: item } = body as { data: Item };
@@ -84,7 +84,7 @@ describe.each(['on', 'off'])('the three operations (fast lane %s)', (lane) => {
     expect((await service.api.call('getAll', { json: {} }, headers)).body).toEqual({ json: { data: [item] } });
   });
 
-  it('pass their errors to filters', async () => {
+  it('errors of operations pass through filters', async () => {
     const { status, body } = await service.api.call('getById', { id: '0'.repeat(24) });
     expect([status, body]).toEqual([404, { caught: 404, message: 'No such item' }]);
     const invalid = await service.api.call('getAll', { page: 0 });

@@ -103,7 +103,7 @@ describeApplications((env) => {
     ({ client } = await start(CatsModule, undefined, env));
   });
 
-  it('sends strings, files and responses written with the methods of Express', async () => {
+  it('an application sends strings, files and responses written with the methods of Express', async () => {
     const text = await get(client, '/cats/text');
     expect(text.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(await text.text()).toBe('This action returns all cats');
@@ -114,7 +114,7 @@ describeApplications((env) => {
     expect([teapot.status, await teapot.json()]).toEqual([418, { ip: '127.0.0.1' }]);
   });
 
-  it('sets the properties of requests and responses that Express sets', async () => {
+  it('an application sets the properties of requests and responses that Express sets', async () => {
     expect(await (await get(client, '/cats/request?a=1')).json()).toEqual({
       originalUrl: '/cats/request?a=1',
       baseUrl: '',
@@ -124,7 +124,7 @@ describeApplications((env) => {
     expect((await get(client, '/cats/missing-file')).status).toBe(404);
   });
 
-  it('obeys @HttpCode, @Header and @Redirect', async () => {
+  it('an application obeys @HttpCode, @Header and @Redirect', async () => {
     const created = await send(client, 'POST', '/cats', {});
     expect([created.status, created.headers.get('cache-control')]).toEqual([204, 'no-cache']);
     expect((await get(client, '/cats/header')).headers.get('cache-control')).toBe('max-age=60');
@@ -132,14 +132,14 @@ describeApplications((env) => {
     expect([redirect.status, redirect.headers.get('location')]).toEqual([302, 'https://docs.nestjs.com']);
   });
 
-  it('sends each header that a handler sets once', async () => {
+  it('an application sends each header that a handler sets once', async () => {
     expect((await get(client, '/cats/head')).headers.get('cache-control')).toBe('max-age=1');
     const typed = await get(client, '/cats/typed');
     expect(typed.headers.get('content-type')).toMatch(/^application\/hal\+json/);
     expect(await typed.json()).toEqual({ typed: true });
   });
 
-  it('calls interceptors', async () => {
+  it('an application calls interceptors', async () => {
     expect(await (await get(client, '/cats/intercepted')).json()).toEqual({ data: { id: 1 } });
   });
 });

@@ -81,7 +81,7 @@ describeApplications((env) => {
     ({ client } = await start(CatsModule, undefined, env));
   });
 
-  it('serves routes with parameters by GET and PUT', async () => {
+  it('an application serves routes with parameters by GET and PUT', async () => {
     expect(await (await get(client, '/cats/7')).json()).toEqual({ id: '7' });
     expect((await get(client, '/cats/%ff')).status).toBe(400);
     expect(await (await send(client, 'PUT', '/cats/7', { name: 'Tom' })).json()).toEqual({
@@ -90,31 +90,31 @@ describeApplications((env) => {
     });
   });
 
-  it('reads the query', async () => {
+  it('an application reads the query', async () => {
     expect(await (await get(client, '/cats?limit=3')).json()).toEqual({ cats: '3' });
   });
 
-  it('responds with 405 to a method that the path does not have, and with 204 to OPTIONS', async () => {
+  it('an application responds with 405 to a method that the path does not have, and with 204 to OPTIONS', async () => {
     const wrong = await send(client, 'PATCH', '/cats', {});
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST, OPTIONS']);
     const options = await fetch(`${client.base}/cats`, { method: 'OPTIONS' });
     expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET, HEAD, POST, OPTIONS']);
   });
 
-  it('responds to OPTIONS on a route with parameters', async () => {
+  it('an application responds to OPTIONS on a route with parameters', async () => {
     const options = await fetch(`${client.base}/cats/7`, { method: 'OPTIONS' });
     expect(options.ok).toBe(true);
     expect(options.headers.get('allow')).toContain('PUT');
   });
 
-  it('parses the body for @All routes, and streams the events of @Sse routes', async () => {
+  it('an application parses the body for @All routes, and streams the events of @Sse routes', async () => {
     expect(await (await send(client, 'PUT', '/cats/any', { a: 1 })).json()).toEqual({ body: { a: 1 } });
     const events = await get(client, '/cats/events');
     expect(events.headers.get('content-type')).toBe('text/event-stream');
     expect(await events.text()).toContain('data: purr');
   });
 
-  it('sends the common headers and a request id with every response', async () => {
+  it('an application sends the common headers and a request id with every response', async () => {
     for (const path of ['/cats', '/cats/7', '/cats/text', '/nothing']) {
       const { headers } = await get(client, path);
       expect(headers.get('x-content-type-options')).toBe('nosniff');
@@ -122,7 +122,7 @@ describeApplications((env) => {
     }
   });
 
-  it('versions routes by URI and by header', async () => {
+  it('an application versions routes by URI and by header', async () => {
     const byUri = await start(VersionsModule, (app) => app.enableVersioning({ type: VersioningType.URI }), env);
     expect(await (await get(byUri.client, '/v2/versions')).json()).toEqual({ version: 2 });
     const byHeader = await start(

@@ -88,14 +88,14 @@ describe('Next-After', () => {
   };
 
   describe('as a cursor', () => {
-    it.each([...LISTS, ...FAVOURITES])('leads from page to page of %s, in list order', async (_, filter) => {
+    it.each([...LISTS, ...FAVOURITES])('Next-After leads from page to page of %s, in list order', async (_, filter) => {
       await storeTies();
       const list = await all(filter);
       expect(list).toHaveLength(15);
       for (const pageSize of [1, 2, 4]) expect(await walk(service.api, { ...filter, pageSize })).toEqual(list);
     });
 
-    it('is visible ASCII of at most 200 characters, and is missing on the last page', async () => {
+    it('Next-After is visible ASCII of at most 200 characters, and is missing on the last page', async () => {
       await storeTies();
       for (const filter of [{}, { userId: USER }]) {
         expect(await cursorOf({ ...filter, pageSize: 14 })).toMatch(CURSOR);
@@ -110,7 +110,7 @@ describe('Next-After', () => {
       }
     });
 
-    it('continues from a page that was requested by number or by item', async () => {
+    it('Next-After continues from a page that was requested by number or by item', async () => {
       await storeTies();
       for (const filter of [{}, { userId: USER }]) {
         const list = await all(filter);
@@ -121,7 +121,7 @@ describe('Next-After', () => {
       }
     });
 
-    it('continues from a page far into a list', async () => {
+    it('Next-After continues from a page far into a list', async () => {
       await store(service.database, ...Array.from({ length: 640 }, () => record()));
       const after = await cursorOf({ page: 12, pageSize: 50 });
       expect(after).toMatch(CURSOR);
@@ -129,7 +129,7 @@ describe('Next-After', () => {
       expect(await cursorOf({ page: 13 })).toBe('');
     });
 
-    it('is sent with an envelope, and accepted in one', async () => {
+    it('Next-After is sent with an envelope, and accepted in one', async () => {
       await storeTies();
       const list = await all({});
       const first = await service.api.call<{ json: Item[] }>('getAll', { json: { pageSize: 10 } });
@@ -140,13 +140,13 @@ describe('Next-After', () => {
       expect([...first.body.json, ...second.body.json]).toEqual(list);
     });
 
-    it('is sent in response to each of several identical requests at once', async () => {
+    it('Next-After is sent in response to each of several identical requests at once', async () => {
       await storeTies();
       const cursors = await Promise.all(Array.from({ length: 8 }, () => cursorOf({ pageSize: 4 })));
       expect(cursors).toEqual(cursors.map(() => expect.stringMatching(CURSOR) as string));
     });
 
-    it('is understood by every other instance of the API', async () => {
+    it('Next-After is understood by every other instance of the API', async () => {
       await storeTies();
       const other = await startApi(service.env);
       try {
@@ -159,7 +159,7 @@ describe('Next-After', () => {
       }
     });
 
-    it('leads past boosts that have lapsed but are not cleared yet', async () => {
+    it('Next-After leads past boosts that have lapsed but are not cleared yet', async () => {
       const lapsed = { isBoosted: true, boostExpiresAt: new Date(Date.now() - 1000), createdAt: OLD };
       await store(
         service.database,
@@ -225,7 +225,7 @@ describe('Next-After', () => {
 
     describe.each(changes)('while %s', (_, change) => {
       it.each([...LISTS, ...FAVOURITES])(
-        'neither skips nor repeats an item that keeps its position in a walk of %s',
+        'Next-After neither skips nor repeats an item that keeps its position in a walk of %s',
         async (_, filter) => {
           await storeMany();
           const before = await all(filter);
@@ -245,7 +245,7 @@ describe('Next-After', () => {
       );
     });
 
-    it('neither skips nor repeats any of a thousand items if ten items already read lose their boosts', async () => {
+    it('Next-After neither skips nor repeats any of a thousand items if ten items already read lose their boosts', async () => {
       const boosted = { isBoosted: true, boostScore: 5, boostExpiresAt: new Date(Date.now() + HOUR_MS) };
       await store(
         service.database,
@@ -263,7 +263,7 @@ describe('Next-After', () => {
       expect(new Set(ids(others)).size).toBe(1000);
     });
 
-    it('continues after the item of the cursor and its favourite have both been deleted', async () => {
+    it('Next-After continues after the item of the cursor and its favourite have both been deleted', async () => {
       await storeMany();
       const filter = { userId: USER, pageSize: 4 };
       const list = await all({ userId: USER });
@@ -279,7 +279,7 @@ describe('Next-After', () => {
     it.each([
       ['of a list', {}],
       ['of favourites', { userId: USER }],
-    ])('is refused if any of its characters is replaced: %s', async (_, filter) => {
+    ])('a cursor is refused if any of its characters is replaced: %s', async (_, filter) => {
       await storeTies();
       const accepted: string[] = [];
       // Cursors of boosted items and of others differ in length, and so in the bits that the last letter encodes.
@@ -296,7 +296,7 @@ describe('Next-After', () => {
     it.each([
       ['of a list', {}],
       ['of favourites', { userId: USER }],
-    ])('is refused if it is shorter or longer: %s', async (_, filter) => {
+    ])('a cursor is refused if it is shorter or longer: %s', async (_, filter) => {
       await storeTies();
       const cursor = await cursorOf({ ...filter, pageSize: 3 });
       expect(cursor).toMatch(CURSOR);
@@ -313,7 +313,7 @@ describe('Next-After', () => {
       expect(accepted).toEqual([]);
     });
 
-    it('is refused if the cursor of a list is used for favourites, or the other way round', async () => {
+    it('a cursor of a list is refused for favourites, and the other way round', async () => {
       await storeTies();
       const [ofList, ofFavourites] = [await cursorOf({ pageSize: 3 }), await cursorOf({ userId: USER, pageSize: 3 })];
       expect([ofList, ofFavourites]).toEqual([expect.stringMatching(CURSOR), expect.stringMatching(CURSOR)]);
@@ -321,7 +321,7 @@ describe('Next-After', () => {
       expect(await isCursorRefused({ after: ofFavourites })).toBe(true);
     });
 
-    it('is refused together with a page', async () => {
+    it('a cursor is refused together with a page', async () => {
       await storeTies();
       const after = await cursorOf({ pageSize: 3 });
       expect(after).toMatch(CURSOR);
@@ -329,7 +329,7 @@ describe('Next-After', () => {
     });
   });
 
-  it('is documented in the OpenAPI document', async () => {
+  it('Next-After is documented in the OpenAPI document', async () => {
     interface Documented {
       paths: Record<string, { post: { responses: { 200: { headers: Record<string, { $ref: string }> } } } }>;
       components: { headers: Record<string, object> };
@@ -352,7 +352,7 @@ describe('Next-After with CORS_ORIGINS', () => {
   });
   afterAll(() => service.stop());
 
-  it('is readable by pages of these origins', async () => {
+  it('Next-After is readable by pages of CORS_ORIGINS', async () => {
     await store(service.database, record(), record());
     const { headers } = await service.api.call('getAll', { pageSize: 1 }, { Origin: origin });
     expect(headers.get('next-after')).toMatch(CURSOR);

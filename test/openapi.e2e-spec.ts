@@ -32,13 +32,13 @@ describe('the OpenAPI document', () => {
   });
   afterAll(() => service.stop());
 
-  it('is served as it is committed', async () => {
+  it('the OpenAPI document is served as it is committed', async () => {
     const { status, body } = await service.api.request('/openapi.json', {});
     expect(status).toBe(200);
     expect(body).toEqual(DOCUMENT);
   });
 
-  it('has examples that work unchanged', async () => {
+  it('the OpenAPI document has examples that work unchanged', async () => {
     const outcomes = Object.entries(DOCUMENT.paths).flatMap(([path, { post }]) =>
       Object.entries(post.requestBody.content['application/json'].examples).map(async ([name, { value }]) => {
         const headers = { 'Content-Type': 'application/json' };
@@ -57,7 +57,7 @@ describe('the OpenAPI document', () => {
   });
 
   describe.each(GETS)('%s', (path, type) => {
-    it('is served with its content type', async () => {
+    it('a file of the docs is served with its content type', async () => {
       const response = await fetch(`${service.api.base}${path}`);
       const { byteLength } = await response.arrayBuffer();
       expect([response.status, response.headers.get('content-type')]).toEqual([200, type]);
@@ -65,7 +65,7 @@ describe('the OpenAPI document', () => {
       expect(byteLength).toBeGreaterThan(100);
     });
 
-    it('is served to GET and HEAD only', async () => {
+    it('a file of the docs is served to GET and HEAD only', async () => {
       expect((await fetch(`${service.api.base}${path}`, { method: 'HEAD' })).status).toBe(200);
       const refused = await service.api.request<ErrorBody>(path, { method: 'POST', body: '{}' });
       expectError(refused, 405, 'METHOD_NOT_SUPPORTED');
@@ -74,7 +74,7 @@ describe('the OpenAPI document', () => {
   });
 
   it.each(['/docs/', '/docs/package.json', '/docs/..%2fpackage.json', '/docs/swagger-ui.js', '/openapi'])(
-    'is served with no other file: %s',
+    'files other than those of the docs are not served: %s',
     async (path) => {
       expectError(await service.api.request<ErrorBody>(path, {}), 404, 'NOT_FOUND');
     },

@@ -14,7 +14,7 @@ describe('an unmodified client', () => {
   afterAll(() => service.stop());
 
   describe.each([...CLIENTS, ['RPCLink 2.0 beta', nextRpc] as const])('%s', (_, connect) => {
-    it('performs every operation', async () => {
+    it('an unmodified client performs every operation', async () => {
       const { items } = connect(base);
       const name = uniqueWord();
       const created = await items.create(validInput({ name, photos: [{ takenAt: null }] }) as Input<'create'>);
@@ -27,12 +27,12 @@ describe('an unmodified client', () => {
       expect(await items.getAll({ search: uniqueWord() })).toEqual([]);
     });
 
-    it('omits undefined fields', async () => {
+    it('an unmodified client omits undefined fields', async () => {
       const list = connect(base).items.getAll({ search: uniqueWord(), userId: undefined });
       expect(await list).toEqual([]);
     });
 
-    it('may send native types in unknown fields', async () => {
+    it('an unmodified client may send native types in unknown fields', async () => {
       const unknown = { when: new Date(0), n: 1n, set: new Set([1]), map: new Map([[1, 2]]), not: NaN, re: /x/g };
       expect(await connect(base).items.getAll({ search: uniqueWord(), ...unknown })).toEqual([]);
     });
@@ -43,7 +43,7 @@ describe('an unmodified client', () => {
       // @ts-expect-error -- the contract requires an input because of how RPCLink encodes a missing one
       connect(base).items.getAll();
 
-    it('through OpenAPILink gets the list', async () => {
+    it('getAll without input through OpenAPILink gets the list', async () => {
       expect(await call(openApi)).toEqual(await service.api.getAll());
     });
 
@@ -51,9 +51,12 @@ describe('an unmodified client', () => {
       ['1.16', rpc],
       ['1.2', oldRpc],
       ['2.0 beta', nextRpc],
-    ])('through RPCLink %s succeeds, but finds no envelope in the response', async (_, connect) => {
-      expect(await call(connect)).toBeUndefined();
-    });
+    ])(
+      'getAll without input through RPCLink %s succeeds, but finds no envelope in the response',
+      async (_, connect) => {
+        expect(await call(connect)).toBeUndefined();
+      },
+    );
   });
 
   it.each([

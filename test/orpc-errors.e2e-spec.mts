@@ -23,7 +23,7 @@ describe.each(CLIENTS)('an error as %s sees it', (name, connect) => {
   });
   afterAll(() => service.stop());
 
-  it('is a 400 with all issues for invalid input', async () => {
+  it('invalid input results in a 400 with all issues', async () => {
     expect(await rejectionOf(items.create({ name: 'ab', stock: 0 } as Input<'create'>))).toEqual({
       code: 'BAD_REQUEST',
       status: 400,
@@ -40,7 +40,7 @@ describe.each(CLIENTS)('an error as %s sees it', (name, connect) => {
     });
   });
 
-  it('is a 404 for an unknown item', async () => {
+  it('an unknown item results in a 404', async () => {
     expect(await rejectionOf(items.getById({ id: 'f'.repeat(24) }))).toEqual({
       code: 'NOT_FOUND',
       status: 404,
@@ -50,22 +50,22 @@ describe.each(CLIENTS)('an error as %s sees it', (name, connect) => {
     });
   });
 
-  it('is a 404 for an unknown path', async () => {
+  it('an unknown path results in a 404', async () => {
     const lost = connect(`${service.api.base}/nowhere`);
     expect(await rejectionOf(lost.items.getAll({}))).toMatchObject(plain('NOT_FOUND', 404, /path/));
   });
 
-  it('is a 413 for a body that is too large', async () => {
+  it('a body that is too large results in a 413', async () => {
     const large = items.getAll({ search: 'x'.repeat(5000) });
     expect(await rejectionOf(large)).toMatchObject(plain('PAYLOAD_TOO_LARGE', 413, /at most 4096 bytes/));
   });
 
-  it('is a 415 for a file in the input', async () => {
+  it('a file in the input results in a 415', async () => {
     const form = items.getAll({ search: new File(['x'], 'x.txt') } as unknown as Input<'getAll'>);
     expect(await rejectionOf(form)).toMatchObject(plain('UNSUPPORTED_MEDIA_TYPE', 415, /application\/json/));
   });
 
-  it('is a 422 for a key that was used with another body', async () => {
+  it('a key that was used with another body results in a 422', async () => {
     const keyed = connect(service.api.base, { 'Idempotency-Key': randomUUID() });
     const first = await keyed.items.create(input({ name: uniqueWord() }));
     expect(await keyed.items.create(input({ name: first.name }))).toEqual(first);
@@ -76,7 +76,7 @@ describe.each(CLIENTS)('an error as %s sees it', (name, connect) => {
     });
   });
 
-  it('is a 431 for headers that are too large', async () => {
+  it('headers that are too large result in a 431', async () => {
     const { code, status } = await rejectionOf(
       connect(service.api.base, { 'X-Long': 'x'.repeat(20_000) }).items.getAll({}),
     );
@@ -110,7 +110,7 @@ describe.each(CLIENTS)('a create without a worker, as %s sees it', (_, connect) 
   });
   afterAll(() => service.stop());
 
-  it('gets a 504 with the id to look up, a 202 if that is preferred, then a 503', async () => {
+  it('a create without a worker gets a 504 with the id to look up, a 202 if that is preferred, then a 503', async () => {
     const { base } = service.api;
     expect(await rejectionOf(connect(base, { Prefer: 'wait=0' }).items.create(input()))).toEqual({
       code: 'GATEWAY_TIMEOUT',
@@ -134,7 +134,7 @@ describe('a client that is configured for GET', () => {
   });
   afterAll(() => service.stop());
 
-  it('is told that the method is not supported', async () => {
+  it('a client that is configured for GET is told that the method is not supported', async () => {
     const link = new RPCLink({ url: `${service.api.base}/api/orpc`, method: 'GET' });
     const { code, status } = await rejectionOf(createORPCClient<Client>(link).items.getAll({}));
     expect([code, status]).toEqual(['METHOD_NOT_SUPPORTED', 405]);

@@ -34,7 +34,7 @@ describe('the typed client of docs/clients.md', () => {
     await service.stop();
   });
 
-  it('compiles next to a copy of the contracts and works as described', async () => {
+  it('the typed client of docs/clients.md compiles next to a copy of the contracts and works as described', async () => {
     const page = await readFile(join(ROOT, 'docs', 'clients.md'), 'utf8');
     const [section = ''] = /^## oRPC\n[^]*?(?=^## )/m.exec(page) ?? [];
     const codes = [...section.matchAll(/^```ts\n([^]*?)^```/gm)].map(([, code = '']) => code);

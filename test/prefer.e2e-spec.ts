@@ -45,27 +45,27 @@ describe('Prefer', () => {
     });
 
   describe('respond-async', () => {
-    it('returns a 202 with the id under which the item appears', async () => {
+    it('respond-async returns a 202 with the id under which the item appears', async () => {
       const name = uniqueWord();
       const queued = await send<Queued>(api, 'respond-async', validInput({ name }));
       expectQueued(queued);
       expect(await waitForItem(queued.body.id)).toMatchObject({ id: queued.body.id, name });
     });
 
-    it('responds to an envelope with an envelope', async () => {
+    it('respond-async responds to an envelope with an envelope', async () => {
       const { body, ...response } = await send<{ json: Queued }>(api, 'respond-async', { json: validInput() });
       expect(Object.keys(body)).toEqual(['json']);
       expectQueued({ ...response, body: body.json });
       await waitForItem(body.json.id);
     });
 
-    it('rejects invalid input immediately', async () => {
+    it('respond-async rejects invalid input immediately', async () => {
       expectError(await send<ErrorBody>(api, 'respond-async', validInput({ price: -1 })), 400, 'BAD_REQUEST');
       const nowhere = validInput({ categoryId: 'nowhere' });
       expectError(await send<ErrorBody>(api, 'respond-async', nowhere), 400, 'BAD_REQUEST');
     });
 
-    it('with a key returns the item once it is stored, and a 422 for another body', async () => {
+    it('respond-async with a key returns the item once it is stored, and a 422 for another body', async () => {
       const [key, input] = [randomUUID(), validInput()];
       const queued = await send<Queued>(api, 'respond-async', input, key);
       expectQueued(queued);
@@ -82,7 +82,7 @@ describe('Prefer', () => {
       expectError(another, 422, 'UNPROCESSABLE_CONTENT');
     });
 
-    it('with a wait returns the item if it is stored in time', async () => {
+    it('respond-async with a wait returns the item if it is stored in time', async () => {
       const { status, headers, body } = await send<Item>(api, 'respond-async, wait=10', validInput());
       expect([status, headers.get('preference-applied')]).toEqual([200, null]);
       expect(body).toHaveProperty('publicId', expect.any(Number));
@@ -105,7 +105,7 @@ describe('Prefer', () => {
     },
   );
 
-  it('does not affect reads', async () => {
+  it('Prefer does not affect reads', async () => {
     const { status, headers } = await api.call('getAll', {}, { Prefer: 'respond-async, wait=0' });
     expect([status, headers.get('preference-applied')]).toEqual([200, null]);
   });
@@ -161,7 +161,7 @@ describe('Prefer, while no worker runs', () => {
     expect(response.headers.get('preference-applied')).toBe(status === 202 ? 'respond-async' : null);
   });
 
-  it('with a key returns a 202 while the job is queued, and the item once a later wait sees it stored', async () => {
+  it('respond-async with a key returns a 202 while the job is queued, and the item once a later wait sees it stored', async () => {
     const key = randomUUID();
     const first = await timed('respond-async', key);
     const second = await timed('respond-async', key);

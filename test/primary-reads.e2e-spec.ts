@@ -37,7 +37,7 @@ describe('items of a replica set whose secondaries are preferred', () => {
     await removeDatabaseServers();
   });
 
-  it('are read from the primary by every kind of read', async () => {
+  it('items are read from the primary by every kind of read, even if secondaries are preferred', async () => {
     const [name, other] = [uniqueWord(), uniqueWord()];
     await service.database.models.categories.insertMany([{ _id: CATEGORY, slug: 'kettles', title: 'Kettles' }]);
     const items = Array.from({ length: 620 }, () => record({ categoryId: CATEGORY, name: `${name} ${other}` }));
@@ -64,7 +64,7 @@ describe('items of a replica set whose secondaries are preferred', () => {
     expect((await Promise.all(secondaries.map(queriesOfItems))).flat()).toEqual([]);
   });
 
-  it('are found immediately while a secondary lags behind', async () => {
+  it('items are found immediately while a secondary lags behind', async () => {
     const [lagging] = secondaries;
     const applying = (mode: 'off' | 'alwaysOn'): Promise<unknown> | undefined =>
       lagging?.connection.getClient().db('admin').command({ configureFailPoint: 'rsSyncApplyStop', mode });

@@ -44,7 +44,7 @@ describe('on a signal to stop', () => {
   }
 
   describe.each(['api', 'worker'] as const)('the %s', (name) => {
-    it.each(['SIGTERM', 'SIGINT'] as const)('exits with 0 immediately when idle (%s)', async (signal) => {
+    it.each(['SIGTERM', 'SIGINT'] as const)('an idle process exits with 0 immediately on %s', async (signal) => {
       const process = await startReady(name);
       const { code, afterMs } = await process.end(signal);
       expect(code).toBe(0);
@@ -52,7 +52,7 @@ describe('on a signal to stop', () => {
       expect(process.log.at(-1)?.msg).toBe('stopped');
     });
 
-    it('exits with 0 immediately while it waits for MongoDB and Redis', async () => {
+    it('a process exits with 0 immediately on a signal while it waits for MongoDB and Redis', async () => {
       const away = { MONGODB_URI: 'mongodb://127.0.0.1:1/none', REDIS_URL: 'redis://127.0.0.1:1' };
       const process = ServiceProcess.start(name, { ...env, ...away });
       await process.waitForLog('listening');
@@ -61,7 +61,7 @@ describe('on a signal to stop', () => {
       expect(afterMs).toBeLessThan(IDLE_STOPPED_WITHIN_MS);
     });
 
-    it('is not kept running by a connection without requests', async () => {
+    it('a stopping process is not kept running by a connection without requests', async () => {
       const process = await startReady(name);
       const { hostname, port } = new URL((await process.client()).base);
       const socket = connect(Number(port), hostname).on('error', () => undefined);
@@ -73,7 +73,7 @@ describe('on a signal to stop', () => {
     });
   });
 
-  it('the api returns the ids of creates that still wait after 7 s and exits with 0, also if signalled twice', async () => {
+  it('a stopping API returns the ids of creates that still wait after 7 s and exits with 0, also if signalled twice', async () => {
     const api = await startReady('api');
     const client = await api.client();
     const creating = [1, 2, 3].map(() => client.call<ErrorBody & { data: { id: string } }>('create', validInput()));
@@ -95,7 +95,7 @@ describe('on a signal to stop', () => {
     expect(afterMs).toBeLessThan(STOPPED_WITHIN_MS);
   });
 
-  it('the api resets no connection, reports that it is not ready, and asks clients to reconnect', async () => {
+  it('a stopping API resets no connection, reports that it is not ready, and asks clients to reconnect', async () => {
     const api = await startReady('api');
     const { base } = await api.client();
     const agent = new Agent({ keepAlive: true });

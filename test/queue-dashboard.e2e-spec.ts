@@ -71,7 +71,7 @@ describeInBrowser('the queue dashboard (skipped unless Chromium is installed: ap
   const confirm = (): Promise<void> => page.getByRole('button', { name: 'Confirm' }).click();
   const stored = (id: string): Promise<number> => service.database.models.items.countDocuments({ _id: id });
 
-  it('lists failed jobs, one that cannot be read among them, and opens one with its error and its item', async () => {
+  it('the queue dashboard lists failed jobs, one that cannot be read among them, and opens one with its error and its item', async () => {
     const [refused, unreadable] = [await addRefused(), await addUnreadable()];
     await openFailed(refused, unreadable);
     await page.getByText('The job cannot be read').first().waitFor();
@@ -85,7 +85,7 @@ describeInBrowser('the queue dashboard (skipped unless Chromium is installed: ap
     });
   });
 
-  it('retries a job, which stores its item once', async () => {
+  it('the queue dashboard retries a job, which stores its item once', async () => {
     const id = await addRefused();
     await openFailed(id);
     await refuse({});
@@ -97,7 +97,7 @@ describeInBrowser('the queue dashboard (skipped unless Chromium is installed: ap
     expect(await jobs.queue.getFailedCount()).toBe(0);
   });
 
-  it('discards a job, and no other', async () => {
+  it('the queue dashboard discards a job, and no other', async () => {
     const [kept, discarded] = [await addRefused(), await addRefused()];
     await openFailed(kept, discarded);
     await buttonsOf(discarded).nth(3).click();
@@ -108,7 +108,7 @@ describeInBrowser('the queue dashboard (skipped unless Chromium is installed: ap
     expect(await jobs.queue.getJobState(kept)).toBe('failed');
   });
 
-  it('does not discard a job that was retried in the meantime', async () => {
+  it('the queue dashboard does not discard a job that was retried in the meantime', async () => {
     const id = await addRefused();
     await openFailed(id);
     await jobs.queue.pause();
@@ -122,7 +122,7 @@ describeInBrowser('the queue dashboard (skipped unless Chromium is installed: ap
     await jobs.queue.resume();
   });
 
-  it('retries and discards all failed jobs', async () => {
+  it('the queue dashboard retries and discards all failed jobs', async () => {
     const ids = [await addRefused(), await addRefused()];
     await openFailed(...ids);
     await refuse({});

@@ -45,7 +45,7 @@ describe('the Redis of rate limits', () => {
     api.call(operation, operation === 'create' ? validInput() : {}, { 'X-Forwarded-For': address });
   const health = async (): Promise<object> => (await service.api.request<object>('/health/ready', {})).body;
 
-  it('holds one small key for each caller and limit, which says nothing about the caller', async () => {
+  it('the Redis of rate limits holds one small key for each caller and limit, which says nothing about the caller', async () => {
     await inspect.flushall();
     await call('getAll', '2001:db8::1');
     await call('getAll', '2001:db8::2');
@@ -59,7 +59,7 @@ describe('the Redis of rate limits', () => {
     }
   });
 
-  it('names sellers by digests only, for their limits and for their shares of the queue', async () => {
+  it('Redis names sellers by digests only, for their limits and for their shares of the queue', async () => {
     await inspect.flushall();
     const auth = { AUTH_JWT_SECRET: SECRET, AUTH_ISSUER: ISSUER, AUTH_AUDIENCE: AUDIENCE };
     // No worker takes the jobs of this API.
@@ -83,7 +83,7 @@ describe('the Redis of rate limits', () => {
   });
 
   describe.each(['killed', 'stopped'])('while it is %s', (how) => {
-    it('limits reads in each instance, and refuses creates', async () => {
+    it('reads are limited in each instance, and creates refused, while the Redis of rate limits is away', async () => {
       const address = newAddress();
       if (how === 'killed') await redis.kill();
       else await redis.pause();
@@ -117,7 +117,7 @@ describe('the Redis of rate limits', () => {
     });
   });
 
-  it('may be a Cluster', async () => {
+  it('the Redis of rate limits may be a Cluster', async () => {
     const { url } = await startRedisCluster();
     const api = await startApi({ ...service.env, RATE_LIMIT_REDIS_URL: url });
     try {

@@ -50,13 +50,13 @@ describe('rate limits', () => {
     return all;
   }
 
-  it('are off by default', async () => {
+  it('rate limits are off by default', async () => {
     const api = await start({});
     const { status, headers } = await read(api);
     expect([status, headers.get('ratelimit'), headers.get('ratelimit-policy')]).toEqual([200, null, null]);
   });
 
-  it('tell clients what is left, and when to try again', async () => {
+  it('rate limits tell clients what is left, and when to try again', async () => {
     const api = await start({ RATE_LIMIT_GETALL: '2/600', CORS_ORIGINS: 'https://shop.example' });
     const [first, second, third] = [
       await read(api),
@@ -80,7 +80,7 @@ describe('rate limits', () => {
     expect([status, others.get('ratelimit-policy')]).toEqual([404, null]);
   });
 
-  it('are shared by all instances, and never exceeded', async () => {
+  it('rate limits are shared by all instances, and never exceeded', async () => {
     const apis = await startApis(2, { RATE_LIMIT_GETALL: '50/600' });
     const all = await Promise.all(Array.from({ length: 200 }, (_, at) => read(apis[at % 2] as ApiClient)));
     const granted = all.filter(({ status }) => status === 200).length;
@@ -88,7 +88,7 @@ describe('rate limits', () => {
     expect(granted).toBeGreaterThanOrEqual(45);
   });
 
-  it('are new in each window', async () => {
+  it('rate limits are new in each window', async () => {
     const api = await start({ RATE_LIMIT_GETALL: '3/1' });
     await eventually(async () => {
       expect(await statuses(4, () => read(api))).toEqual([200, 200, 200, 429]);
@@ -100,7 +100,7 @@ describe('rate limits', () => {
     });
   });
 
-  it('are per address: IPv4, or the /64 of IPv6', async () => {
+  it('rate limits are per address: IPv4, or the /64 of IPv6', async () => {
     const api = await start({ RATE_LIMIT_GETALL: '1/600' });
     const status = async (address: string): Promise<number> => (await read(api, from(address))).status;
     expect(await status('203.0.113.1')).toBe(200);
@@ -112,7 +112,7 @@ describe('rate limits', () => {
     expect(await status('not an address')).toBe(200);
   });
 
-  it('are per caller if callers authenticate, whatever their address', async () => {
+  it('rate limits are per caller if callers authenticate, whatever their address', async () => {
     const api = await start({ AUTH_API_KEYS: 'on', RATE_LIMIT_GETALL: '1/600' });
     const status = async (headers: Record<string, string>): Promise<number> => (await read(api, headers)).status;
     const [alice, again, bob] = [await withKey('alice'), await withKey('alice'), await withKey('bob')];
@@ -124,27 +124,30 @@ describe('rate limits', () => {
     expect(await status(alice)).toBe(429);
   });
 
-  it.each(['on', 'off'])('are checked after the caller and before the body: fast lane %s', async (FAST_LANE) => {
-    const api = await start({ AUTH_API_KEYS: 'on', RATE_LIMIT_CREATE: '1/600', FAST_LANE });
-    const caller = await withKey(`lane-${FAST_LANE}`);
-    const send = (path: string, headers: object, method = 'POST'): Promise<HttpResponse<ErrorBody>> =>
-      api.request(path, { method, body: '{', headers: { 'Content-Type': 'text/plain', ...headers } });
-    const create = `${PATH}/create`;
-    expect((await send(create, {})).status).toBe(401);
-    expect((await send(create, caller)).status).toBe(415);
-    expect((await send(create, caller)).status).toBe(429);
-    expect((await send(create, caller, 'PUT')).status).toBe(405);
-    expect((await send(`${create}s`, caller)).status).toBe(404);
-    const raw = await RawConnection.open(api.base);
-    const { Authorization = '' } = caller;
-    const head = `POST ${create} HTTP/1.1\r\nHost: x\r\nAuthorization: ${Authorization}\r\nContent-Type: application/json`;
-    raw.send(`${head}\r\nContent-Length: 1000000\r\n\r\n`);
-    const { status, headers } = await raw.nextResponse();
-    expect([status, headers.get('ratelimit-policy')]).toEqual([429, '"create";q=1;w=600']);
-    raw.destroy();
-  });
+  it.each(['on', 'off'])(
+    'rate limits are checked after the caller and before the body: fast lane %s',
+    async (FAST_LANE) => {
+      const api = await start({ AUTH_API_KEYS: 'on', RATE_LIMIT_CREATE: '1/600', FAST_LANE });
+      const caller = await withKey(`lane-${FAST_LANE}`);
+      const send = (path: string, headers: object, method = 'POST'): Promise<HttpResponse<ErrorBody>> =>
+        api.request(path, { method, body: '{', headers: { 'Content-Type': 'text/plain', ...headers } });
+      const create = `${PATH}/create`;
+      expect((await send(create, {})).status).toBe(401);
+      expect((await send(create, caller)).status).toBe(415);
+      expect((await send(create, caller)).status).toBe(429);
+      expect((await send(create, caller, 'PUT')).status).toBe(405);
+      expect((await send(`${create}s`, caller)).status).toBe(404);
+      const raw = await RawConnection.open(api.base);
+      const { Authorization = '' } = caller;
+      const head = `POST ${create} HTTP/1.1\r\nHost: x\r\nAuthorization: ${Authorization}\r\nContent-Type: application/json`;
+      raw.send(`${head}\r\nContent-Length: 1000000\r\n\r\n`);
+      const { status, headers } = await raw.nextResponse();
+      expect([status, headers.get('ratelimit-policy')]).toEqual([429, '"create";q=1;w=600']);
+      raw.destroy();
+    },
+  );
 
-  it('count the bytes of bodies of all operations, and an unknown length as the longest', async () => {
+  it('rate limits count the bytes of bodies of all operations, and an unknown length as the longest', async () => {
     const api = await start({ RATE_LIMIT_BYTES: '2100000/600' });
     const send = (body: string): Promise<HttpResponse<ErrorBody>> =>
       api.post(`${PATH}/getAll`, body, { 'Content-Type': 'application/json' });
@@ -163,7 +166,7 @@ describe('rate limits', () => {
     expect((await send('{}')).status).toBe(200);
   });
 
-  it('count the requests of a caller at the same time', async () => {
+  it('rate limits count the requests of a caller at the same time', async () => {
     const api = await start({ RATE_LIMIT_CONCURRENT: '1', CREATE_WAIT_MS: '120000' });
     const waiting = new AbortController();
     // Without a worker, a create waits until its client disconnects.

@@ -124,7 +124,7 @@ describe('the time of a read', () => {
   };
 
   describe.each(READS)('of %s', (_, readOf) => {
-    it('is bounded as a whole, however late MongoDB responds to each query', async () => {
+    it('the time of a read is bounded as a whole, however late MongoDB responds to each query', async () => {
       const [first, second] = [await prepare(), await prepare()];
       await delayQueries(SOMEWHAT_LATE_MS);
       expect(await timed(readOf(first))).toMatchObject({ status: 200 });
@@ -132,7 +132,7 @@ describe('the time of a read', () => {
       expectInTime(await timed(readOf(second)));
     });
 
-    it('is bounded for requests that join it while it is in progress', async () => {
+    it('the time of a read is bounded for requests that join it while it is in progress', async () => {
       const read = readOf(await prepare());
       await delayQueries(LATE_MS);
       const arrivals = Array.from({ length: 6 }, async (__, n) => {
@@ -143,7 +143,7 @@ describe('the time of a read', () => {
     });
   });
 
-  it('is not spent on reads that have not started by their deadline', async () => {
+  it('the time of a read is not spent on reads that have not started by their deadline', async () => {
     const pages = ITEM_STATUSES.flatMap((status) =>
       Array.from({ length: 80 }, (_, n): Read => ['getAll', { status, pageSize: n + 1 }]),
     );
@@ -167,7 +167,7 @@ describe('the time of a read', () => {
     expect(begun).toBeLessThan(300);
   });
 
-  it('runs out for only a few reads if one query among many is too late', async () => {
+  it('the time of a read runs out for only a few reads if one query among many is too late', async () => {
     const items = await store(database, ...Array.from({ length: 500 }, () => record()));
     const ids = items.map(({ _id }) => _id.toHexString());
     // Repeated, because it is a matter of chance how many of them share a query.
@@ -201,20 +201,23 @@ describe('the time of a read', () => {
       ['userId', {}],
       ['categoryId', {}],
       ['after', { categoryId: 'bicycles' }],
-    ])('runs out without exhausting the memory if many reads have a large %s', async (name, others) => {
-      const { base } = await small.client();
-      await delayQueries(TOO_LATE_MS);
-      const body = Buffer.from(JSON.stringify({ ...others, [name]: `${uniqueWord()} ${'x'.repeat(900_000)}` }));
-      const head = `POST /api/orpc/items/getAll HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
-      const request = Buffer.concat([Buffer.from(`${head}Content-Length: ${String(body.length)}\r\n\r\n`), body]);
-      const connections = await Promise.all(Array.from({ length: READERS }, () => RawConnection.open(base)));
-      for (const connection of connections) connection.send(request);
-      await delay(PROMPTLY_MS);
-      await stopDelay();
-      for (const connection of connections) connection.destroy();
-      await eventually(() => new ApiClient(base).getAll());
-      expect(small.isRunning).toBe(true);
-    });
+    ])(
+      'the time of a read runs out without exhausting the memory if many reads have a large %s',
+      async (name, others) => {
+        const { base } = await small.client();
+        await delayQueries(TOO_LATE_MS);
+        const body = Buffer.from(JSON.stringify({ ...others, [name]: `${uniqueWord()} ${'x'.repeat(900_000)}` }));
+        const head = `POST /api/orpc/items/getAll HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
+        const request = Buffer.concat([Buffer.from(`${head}Content-Length: ${String(body.length)}\r\n\r\n`), body]);
+        const connections = await Promise.all(Array.from({ length: READERS }, () => RawConnection.open(base)));
+        for (const connection of connections) connection.send(request);
+        await delay(PROMPTLY_MS);
+        await stopDelay();
+        for (const connection of connections) connection.destroy();
+        await eventually(() => new ApiClient(base).getAll());
+        expect(small.isRunning).toBe(true);
+      },
+    );
   });
 
   /** Requests all of these items at the same moment, by sending the requests while the API is stopped. */

@@ -34,14 +34,14 @@ describe('getAll with search', () => {
     ['Thule Fahrradanhänger', ['fahrradanhäng', 'FAHRRADANHANGE thule']],
     ['GoPro Hero9 Black', ['hero 9', 'hero9', 'gopro hero 9black']],
     ['Sony WH-1000XM4', ['wh1000xm4', 'wh 1000 xm4', 'WH-1000X']],
-  ])('finds %s', async (name, searches) => {
+  ])('a search finds %s', async (name, searches) => {
     const publicId = await created(name);
     await eventually(async () => {
       for (const search of searches) expect([search, await find(search)]).toEqual([search, [publicId]]);
     });
   });
 
-  it('finds an item by its brand and by whole words of its description', async () => {
+  it('a search finds an item by its brand and by whole words of its description', async () => {
     const [brand, word] = [uniqueWord(), uniqueWord().replaceAll(/\d/g, 'x')];
     await service.database.models.brands.insertMany([{ _id: 77, title: `Brand ${brand}` }]);
     const publicId = await created('Plain thing', { brandId: 77, description: `Comes with a ${word}, as new.` });
@@ -53,7 +53,7 @@ describe('getAll with search', () => {
     expect(await find(word.slice(0, 8))).toEqual([]);
   });
 
-  it('returns items in list order, page by page, with every filter', async () => {
+  it('a search returns items in list order, page by page, with every filter', async () => {
     const word = uniqueWord();
     const name = `Lamp ${word}`;
     await store(
@@ -70,11 +70,11 @@ describe('getAll with search', () => {
     expect(await find(`${word} desk`)).toEqual([]);
   });
 
-  it.each(['', '   ', '.*', '$', '()[]{}\\', '-'])('treats %j as no search', async (search) => {
+  it.each(['', '   ', '.*', '$', '()[]{}\\', '-'])('getAll treats %j as no search', async (search) => {
     expect(await service.api.getAll({ search, pageSize: 5 })).toEqual(await service.api.getAll({ pageSize: 5 }));
   });
 
-  it('considers the first 10 words of the first 200 characters', async () => {
+  it('a search considers the first 10 words of the first 200 characters', async () => {
     const words = Array.from({ length: 10 }, uniqueWord);
     const publicId = await created(words.join(' '));
     await eventually(async () => {
@@ -84,7 +84,7 @@ describe('getAll with search', () => {
     expect(await find(`${words[0] ?? ''} missing`)).toEqual([]);
   });
 
-  it('finds an item by its new name once maintenance has updated its search terms', async () => {
+  it('a search finds an item by its new name once maintenance has updated its search terms', async () => {
     const [before, now] = [uniqueWord(), uniqueWord()];
     const [item] = await store(service.database, record({ name: before }));
     const { items } = service.database.models;

@@ -51,12 +51,12 @@ describeWithTls('stores with TLS and passwords (skipped unless openssl is on PAT
     expect((await worker.ready()).parts).toMatchObject({ mongodb: 'away', redis: 'away' });
   };
 
-  it('are prepared by setup with a user of its own', () => {
+  it('secured stores are prepared by setup with a user of its own', () => {
     expect(setup).toMatchObject({ code: 0, stderr: '' });
     expect(setup.stdout).toContain('MongoDB checks the fields of items that are written');
   });
 
-  it('serve create, getById and search to users who may do no more than docs/securing.md says', async () => {
+  it('secured stores serve create, getById and search to users who may do no more than docs/securing.md says', async () => {
     await stores.asRedisAdmin('ACL', 'LOG', 'RESET');
     start({ RATE_LIMIT_CREATE: '100/60' });
     await expectReady();
@@ -72,7 +72,7 @@ describeWithTls('stores with TLS and passwords (skipped unless openssl is on PAT
     expect(await stores.asRedisAdmin('ACL', 'LOG')).toEqual([]);
   });
 
-  it('are waited for, and named in the log and by readiness, while they reject the password', async () => {
+  it('secured stores are waited for, and named in the log and by readiness, while they reject the password', async () => {
     const wrong = `wrong-${uniqueWord()}`;
     const wrongIn = async (name: string): Promise<string> =>
       (await stores.read(name)).replace(/:[^:@/]+@/, `:${wrong}@`);
@@ -91,7 +91,7 @@ describeWithTls('stores with TLS and passwords (skipped unless openssl is on PAT
     await stores.asRedisAdmin('ACL', 'SETUSER', 'item-listing', `<${wrong}`);
   });
 
-  it('are not trusted without their CA', async () => {
+  it('secured stores are not trusted without their CA', async () => {
     const uri = await stores.read('mongodb-uri');
     start({
       NODE_EXTRA_CA_CERTS: '',
@@ -105,7 +105,7 @@ describeWithTls('stores with TLS and passwords (skipped unless openssl is on PAT
     );
   });
 
-  it('are not trusted while their certificate is for another host, and used once it is replaced', async () => {
+  it('secured stores are not trusted while their certificate is for another host, and used once it is replaced', async () => {
     await stores.useCertificate(365, 'DNS:other.example');
     start();
     const reason = "does not match certificate's altnames";
@@ -114,7 +114,7 @@ describeWithTls('stores with TLS and passwords (skipped unless openssl is on PAT
     await expectReady();
   });
 
-  it('are not trusted while the certificate of Redis has expired, and used once it is replaced', async () => {
+  it('secured stores are not trusted while the certificate of Redis has expired, and used once it is replaced', async () => {
     await stores.useCertificate(-1, NAMES);
     start();
     for (const process of [api, worker]) await expectLog(process, /^Redis is away, .*: certificate has expired/);
@@ -124,7 +124,7 @@ describeWithTls('stores with TLS and passwords (skipped unless openssl is on PAT
     await expectReady();
   });
 
-  it('are waited for while the user of MongoDB has no role', async () => {
+  it('secured stores are waited for while the user of MongoDB has no role', async () => {
     const change = { roles: ['readWrite'] };
     await stores.asMongodbAdmin({ revokeRolesFromUser: 'item-listing', ...change });
     start();
@@ -134,7 +134,7 @@ describeWithTls('stores with TLS and passwords (skipped unless openssl is on PAT
     await expectReady();
   });
 
-  it('are waited for while the user of Redis may not run a command', async () => {
+  it('secured stores are waited for while the user of Redis may not run a command', async () => {
     await stores.asRedisAdmin('ACL', 'SETUSER', 'item-listing', '-eval', '-evalsha');
     start();
     const client = await api.client();
@@ -150,13 +150,13 @@ describeWithTls('stores with TLS and passwords (skipped unless openssl is on PAT
   it.each([
     ['a Sentinel with a password of its own', () => stores.startSentinel()],
     ['a Cluster', () => stores.startCluster()],
-  ])('serve creates through %s', async (_, startAnother) => {
+  ])('secured stores serve creates through %s', async (_, startAnother) => {
     start({ REDIS_URL_FILE: '', REDIS_URL: await startAnother() });
     await expectReady();
     await (await api.client()).create(validInput());
   });
 
-  it('never appear with their secrets in logs, metrics, health checks, errors or the output of commands', async () => {
+  it('secrets never appear in logs, metrics, health checks, errors or the output of commands', async () => {
     const tokens = { ADMIN_TOKEN: uniqueWord().repeat(2), METRICS_TOKEN: uniqueWord().repeat(2) };
     const secrets = { ...tokens, IDEMPOTENCY_SECRET: uniqueWord().repeat(2) };
     start({ ...secrets, LOG_LEVEL: 'trace', LOG_ACCESS: 'on' });

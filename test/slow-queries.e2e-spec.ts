@@ -22,7 +22,7 @@ describe('queries that take too long', () => {
     await admin.command({ configureFailPoint: 'maxTimeAlwaysTimeOut', mode });
   };
 
-  it('are aborted by MongoDB and get a 503', async () => {
+  it('queries that take too long are aborted by MongoDB and get a 503', async () => {
     const [item] = await store(service.database, record());
     await addFavourites(service.database, 'reader', [item]);
     const id = item._id.toHexString();

@@ -29,7 +29,7 @@ describe('passwords of the databases', () => {
       return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await content(name)] as const)));
     };
 
-    it('are random, and stay the same when it runs again', async () => {
+    it('passwords are random, and stay the same when store-passwords runs again', async () => {
       const files = await create();
       expect(Object.keys(files)).toEqual([
         'admin/mongodb-admin-uri',
@@ -47,7 +47,7 @@ describe('passwords of the databases', () => {
       );
     });
 
-    it('can be read only by those who use them', async () => {
+    it('passwords can be read only by those who use them', async () => {
       await create();
       const ownerOf = async (name: string): Promise<unknown> => {
         const { uid, mode } = await stat(join(folder, name));
@@ -59,7 +59,7 @@ describe('passwords of the databases', () => {
       expect(await ownerOf('service/redis-url')).toEqual([1000, '400']);
     });
 
-    it('are all created again after an interrupted run', async () => {
+    it('passwords are all created again after an interrupted run', async () => {
       const files = await create();
       await rm(join(folder, 'service', 'mongodb-uri'));
       const again = await create();
@@ -95,7 +95,7 @@ describe('passwords of the databases', () => {
       await writeFile(join(folder, 'admin-uri'), `${uriOf('admin')}\n`);
     });
 
-    it('are set by setup, which can be repeated', async () => {
+    it('passwords that a new MongoDB requires are set by setup, which can be repeated', async () => {
       await setUp();
       await setUp();
       const reading = (uri: string, database?: string): Promise<unknown> =>
@@ -114,7 +114,7 @@ describe('passwords of the databases', () => {
       expect(databases.databases.map(({ name }) => name)).toContain('shop');
     });
 
-    it('are not changed by setup with another administrator, which says so', async () => {
+    it('passwords are not changed by setup with another administrator, which says so', async () => {
       await setUp();
       await writeFile(join(folder, 'admin-uri'), uriOf('admin').replace('secret-of-admin', 'another'));
       const stderr = "MongoDB rejects the administrator's name or password\n";

@@ -29,7 +29,7 @@ describe('stores that are unavailable at boot', () => {
     await endProcesses();
   });
 
-  it('are waited for, with a log line every few seconds, and used once they are available', async () => {
+  it('stores that are unavailable at boot are waited for, with a log line every few seconds, and used once they are available', async () => {
     const client = await api.client();
     for (const process of [api, worker]) {
       expect((await (await process.client()).request('/health/live', {})).status).toBe(200);

@@ -122,7 +122,7 @@ describe('while a store is unavailable', () => {
       }, RECOVERY_MS);
     });
 
-    it('the API stays in rotation and the worker leaves it', async () => {
+    it('the API stays in rotation while MongoDB is unavailable, and the worker leaves it', async () => {
       await takeDown();
       const { httpStatus, parts } = await api.waitForStatus('degraded');
       expect([httpStatus, parts]).toEqual([200, { mongodb: 'away: reads are refused', redis: 'ok' }]);
@@ -144,24 +144,27 @@ describe('while a store is unavailable', () => {
     it.each([
       ['without a key', () => ({})],
       ['with a key', () => ({ 'Idempotency-Key': uniqueWord() })],
-    ])('creates %s get a response in time, later ones a 503, and reads work as usual', async (_, headers) => {
-      await takeDown();
-      const first = await timed('create', validInput(), headers());
-      // A stopped Redis may still run a command that it was sent.
-      expect([503, how === 'stopped' ? 504 : 503]).toContain(first.status);
-      expect(first.afterMs).toBeLessThan(PROMPTLY_MS);
-      const name = uniqueWord();
-      const second = await timed('create', validInput({ name }), headers());
-      const { code } = second.body;
-      expect([second.status, code, second.headers.get('retry-after')]).toEqual([503, 'SERVICE_UNAVAILABLE', '1']);
-      expect(second.afterMs).toBeLessThan(500);
-      await client.getAll();
-      bringBack();
-      await eventually(() => client.create(validInput()), RECOVERY_MS);
-      expect(await database.models.items.countDocuments({ name })).toBe(0);
-    });
+    ])(
+      'creates %s get a response in time when Redis is unavailable, later ones a 503, and reads work as usual',
+      async (_, headers) => {
+        await takeDown();
+        const first = await timed('create', validInput(), headers());
+        // A stopped Redis may still run a command that it was sent.
+        expect([503, how === 'stopped' ? 504 : 503]).toContain(first.status);
+        expect(first.afterMs).toBeLessThan(PROMPTLY_MS);
+        const name = uniqueWord();
+        const second = await timed('create', validInput({ name }), headers());
+        const { code } = second.body;
+        expect([second.status, code, second.headers.get('retry-after')]).toEqual([503, 'SERVICE_UNAVAILABLE', '1']);
+        expect(second.afterMs).toBeLessThan(500);
+        await client.getAll();
+        bringBack();
+        await eventually(() => client.create(validInput()), RECOVERY_MS);
+        expect(await database.models.items.countDocuments({ name })).toBe(0);
+      },
+    );
 
-    it('the API stays in rotation and the worker leaves it', async () => {
+    it('the API stays in rotation while Redis is unavailable, and the worker leaves it', async () => {
       await takeDown();
       const { httpStatus, parts } = await api.waitForStatus('degraded');
       expect([httpStatus, parts]).toEqual([200, { mongodb: 'ok', redis: 'away: creates are refused' }]);
@@ -169,7 +172,7 @@ describe('while a store is unavailable', () => {
       expect([ofWorker, partsOfWorker['mongodb'], partsOfWorker['redis']]).toEqual([503, 'ok', 'away']);
     });
 
-    it('processes that are told to stop are not delayed', async () => {
+    it('processes that are told to stop while Redis is unavailable are not delayed', async () => {
       const processes = [ServiceProcess.start('api', env), ServiceProcess.start('worker', env)];
       await Promise.all(processes.map((process) => process.waitForStatus('ready')));
       await takeDown();

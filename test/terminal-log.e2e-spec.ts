@@ -14,14 +14,14 @@ const hasTerminal = process.platform === 'linux' && findProgram('script') !== un
 const describeOnTerminal = hasTerminal ? describe : describe.skip;
 
 describe('the log in a pipe', () => {
-  it('has JSON lines', async () => {
+  it('the log in a pipe has JSON lines', async () => {
     const { stdout } = await run(process.execPath, ['-e', PROGRAM]);
     expect(JSON.parse(stdout)).toMatchObject({ level: 30, name: 'api', port: 3000, msg: 'listening' });
   });
 });
 
 describeOnTerminal('the log on a terminal (skipped unless script of util-linux is installed)', () => {
-  it('has readable lines', async () => {
+  it('the log on a terminal has readable lines', async () => {
     const env = { ...process.env, NODE: process.execPath, PROGRAM, SHELL: '/bin/sh' };
     const command = '"$NODE" -e "$PROGRAM"';
     const { stdout } = await run('script', ['--quiet', '--return', '--command', command, '/dev/null'], { env });

@@ -82,12 +82,12 @@ describe('tracing', () => {
     const spansOf = (wanted: string): ExportedSpan[] => receiver.spans.filter(({ name }) => name === wanted);
     const counts = (): number[] => [CREATE, BATCH, PROCESS].map((name) => spansOf(name).length);
 
-    it('follows a create from the request to MongoDB', async () => {
+    it('tracing follows a create from the request to MongoDB', async () => {
       await client.create(validInput());
       await expectFollowed();
     });
 
-    it('links a batch to the trace of each of its jobs', async () => {
+    it('tracing links a batch to the trace of each of its jobs', async () => {
       const [creates = 0, done = 0, started = 0] = counts();
       await jobs.queue.pause();
       const creating = [1, 2, 3].map(() => client.create(validInput()));
@@ -108,7 +108,7 @@ describe('tracing', () => {
       });
     });
 
-    it('shows the query of a getById', async () => {
+    it('tracing shows the query of a getById', async () => {
       await client.call('getById', { id: 'f'.repeat(24) });
       const { traceId } = await receiver.find(GET_BY_ID);
       await eventually(async () => {
@@ -117,13 +117,13 @@ describe('tracing', () => {
       });
     });
 
-    it('ignores the trace of a caller', async () => {
+    it('tracing ignores the trace of a caller', async () => {
       await client.call('getAll', {}, { traceparent: TRACEPARENT });
       const { traceId, parentSpanId } = await receiver.find(GET_ALL);
       expect([traceId === TRACE_ID, parentSpanId === PARENT_ID]).toEqual([false, false]);
     });
 
-    it('exports no texts of items, no health checks, and no commands outside of requests', async () => {
+    it('tracing exports no texts of items, no health checks, and no commands outside of requests', async () => {
       const before = counts();
       await client.create(validInput({ description: SECRET }));
       await eventually(() => {
@@ -139,13 +139,13 @@ describe('tracing', () => {
     beforeEach(startReceiver);
     afterEach(endAll);
 
-    it('follows a create without the fast lane', async () => {
+    it('tracing follows a create without the fast lane', async () => {
       const [api] = await Promise.all([start('api', { FAST_LANE: 'off' }), start('worker')]);
       await (await api.client()).create(validInput());
       await expectFollowed();
     });
 
-    it('marks the span of a job that fails, but not that of another job in its batch', async () => {
+    it('tracing marks the span of a job that fails, but not that of another job in its batch', async () => {
       const name = uniqueWord();
       await database.connection.db?.command({ collMod: 'items', validator: { name: { $ne: name } } });
       const api = await start('api');
@@ -166,7 +166,7 @@ describe('tracing', () => {
     it.each([
       ['continues the trace of a trusted proxy', 'loopback', true],
       ['ignores the trace of a caller that is not a trusted proxy', '10.0.0.0/8', false],
-    ])('%s', async (_title, TRUST_PROXY, isContinued) => {
+    ])('tracing %s', async (_title, TRUST_PROXY, isContinued) => {
       const api = await start('api', { TRUST_PROXY });
       await (await api.client()).call('getById', { id: 'f'.repeat(24) }, { traceparent: TRACEPARENT });
       const { traceId, parentSpanId } = await receiver.find(GET_BY_ID);
@@ -174,14 +174,14 @@ describe('tracing', () => {
       expect(parentSpanId === PARENT_ID).toBe(isContinued);
     });
 
-    it('exports the last spans when the process stops', async () => {
+    it('tracing exports the last spans when the process stops', async () => {
       const api = await start('api', { OTEL_BSP_SCHEDULE_DELAY: '60000' });
       await (await api.client()).call('getById', { id: 'f'.repeat(24) });
       expect(await api.end('SIGTERM')).toMatchObject({ code: 0 });
       expect(receiver.spans).toContainEqual(expect.objectContaining({ name: GET_BY_ID }));
     });
 
-    it('does not keep a process from serving and stopping while the receiver is away', async () => {
+    it('tracing does not keep a process from serving and stopping while the receiver is away', async () => {
       const api = await start('api', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' });
       const { status } = await (await api.client()).call('getById', { id: 'f'.repeat(24) });
       expect(status).toBe(404);
@@ -190,7 +190,7 @@ describe('tracing', () => {
       expect(afterMs).toBeLessThan(9000);
     });
 
-    it('writes to standard error why the receiver gets no spans, if OTEL_LOG_LEVEL asks for it', async () => {
+    it('tracing writes to standard error why the receiver gets no spans, if OTEL_LOG_LEVEL asks for it', async () => {
       const away = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_LOG_LEVEL: 'error' };
       const api = await start('api', away);
       await (await api.client()).call('getById', { id: 'f'.repeat(24) });
@@ -203,7 +203,7 @@ describe('tracing', () => {
     it.each([
       { propagators: 'the default propagators', more: {} },
       { propagators: 'no propagators', more: { OTEL_PROPAGATORS: 'none' } },
-    ])('leaves tracing to a module that is loaded with node --require, with $propagators', async ({ more }) => {
+    ])('tracing is left to a module that is loaded with node --require, with $propagators', async ({ more }) => {
       const env = { NODE_OPTIONS: `--require ${join(__dirname, 'support', 'opentelemetry.cjs')}`, ...more };
       const [api] = await Promise.all([start('api', env), start('worker', env)]);
       await (await api.client()).create(validInput());
@@ -222,7 +222,7 @@ describe('tracing', () => {
     });
 
     it.each([{}, { OTEL_SDK_DISABLED: 'true' }, { OTEL_TRACES_EXPORTER: 'none' }])(
-      'is off and its packages are not loaded (%p)',
+      'tracing is off and its packages are not loaded (%p)',
       async (settings) => {
         const isOff = Object.keys(settings).length === 0;
         const NODE_OPTIONS = `--require ${join(__dirname, 'support', 'report-opentelemetry.cjs')}`;

@@ -102,7 +102,7 @@ describe('an API whose clients make it buffer data', () => {
     return `${head}Content-Length: ${String(Buffer.byteLength(body))}\r\n\r\n${body}`;
   };
 
-  it('buffers a body of a million one-byte chunks without overhead per chunk', async () => {
+  it('an API buffers a body of a million one-byte chunks without overhead per chunk', async () => {
     const chunks = '1\r\nx\r\n'.repeat(1_000_000);
     const connections = await Promise.all(Array.from({ length: 3 }, connectRaw));
     for (const connection of connections) connection.send(CHUNKED).send(chunks);
@@ -112,7 +112,7 @@ describe('an API whose clients make it buffer data', () => {
     await expectBoundedMemory();
   });
 
-  it('does not buffer chunks that no handler reads', async () => {
+  it('an API does not buffer chunks that no handler reads', async () => {
     const chunks = '1\r\nx\r\n'.repeat(100_000);
     const get = 'GET /health/ready HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
     await Promise.all(Array.from({ length: 20 }, () => sendUnread(create() + CHUNKED + chunks)));
@@ -120,25 +120,25 @@ describe('an API whose clients make it buffer data', () => {
     await expectBoundedMemory();
   });
 
-  it('limits the bodies that it buffers while they do not end', async () => {
+  it('an API limits the bodies that it buffers while they do not end', async () => {
     const head = CHUNKED.replace('Transfer-Encoding: chunked', 'Content-Length: 1000000');
     const begin = 'x'.repeat(900_000);
     await Promise.all(Array.from({ length: 400 }, () => sendUnread(head + begin)));
     await expectBoundedMemory();
   });
 
-  it('does not buffer responses to pipelined requests while the client does not read', async () => {
+  it('an API does not buffer responses to pipelined requests while the client does not read', async () => {
     await sendUnread(BUNDLE.repeat(300));
     await Promise.all(Array.from({ length: 20 }, () => sendUnread(READY.repeat(1000))));
     await expectBoundedMemory();
   });
 
-  it('limits the pipelined requests that it buffers, however small they are', async () => {
+  it('an API limits the pipelined requests that it buffers, however small they are', async () => {
     await Promise.all(Array.from({ length: 100 }, () => sendUnread(create() + TINY.repeat(40_000))));
     await expectBoundedMemory();
   });
 
-  it('begins one request per connection at a time', async () => {
+  it('an API begins one request per connection at a time', async () => {
     const [first, second] = [uniqueWord(), uniqueWord()];
     await sendUnread(create(first).repeat(20));
     await sendUnread(create(second));
@@ -151,7 +151,7 @@ describe('an API whose clients make it buffer data', () => {
     expect(times).toBe(1);
   });
 
-  it('serves other clients while some send thousands of readiness requests', async () => {
+  it('an API serves other clients while some send thousands of readiness requests', async () => {
     const connections = await Promise.all(Array.from({ length: 5 }, connectRaw));
     const done = new AbortController();
     const others = (async () => {
@@ -166,7 +166,7 @@ describe('an API whose clients make it buffer data', () => {
     await others;
   });
 
-  it('limits the large responses that it buffers for clients that do not read, and still serves others', async () => {
+  it('an API limits the large responses that it buffers for clients that do not read, and still serves others', async () => {
     const description = 'x'.repeat(300_000);
     await store(database, ...Array.from({ length: 50 }, () => record({ description })));
     // The API prepares one page per connection at a time.
@@ -187,7 +187,7 @@ describe('an API whose clients make it buffer data', () => {
     expect(await isClosedWithin(first, CLOSED_MS)).toBe(true);
   });
 
-  it('reads a small page before the large ones that arrived earlier', async () => {
+  it('an API reads a small page before the large ones that arrived earlier', async () => {
     const description = 'x'.repeat(60_000);
     await store(database, ...Array.from({ length: 100 }, () => record({ description })));
     await client.getAll();

@@ -52,20 +52,20 @@ export function describeHostileInput(rounds: number): void {
       return connection;
     };
 
-    it.each(HOSTILE_REQUESTS)('gets a prompt response: $what → $status', async (request) => {
+    it.each(HOSTILE_REQUESTS)('hostile input gets a prompt response: $what → $status', async (request) => {
       const since = Date.now();
       expect(await send(request)).toBe(request.status);
       expect(Date.now() - since).toBeLessThan(SOON_MS);
     });
 
-    it('does not affect the responses to other clients', async () => {
+    it('hostile input does not affect the responses to other clients', async () => {
       const name = uniqueWord();
       const { id } = await client.create(validInput({ name }));
       expect(await client.getAll({ search: name })).toMatchObject([{ id, name }]);
       expect((await client.getAll()).length).toBeGreaterThan(1);
     });
 
-    it('matches a name despite combining marks, but not with homoglyphs', async () => {
+    it('a search matches a name despite combining marks, but not with homoglyphs', async () => {
       const name = `Crème ${uniqueWord()}`;
       const [, word = ''] = name.split(' ');
       const { id } = await client.create(validInput({ name }));
@@ -77,7 +77,7 @@ export function describeHostileInput(rounds: number): void {
       expect(await find(`\u0441reme ${word}`)).toEqual([]);
     });
 
-    it('gets a response even when each byte arrives in a chunk of its own', async () => {
+    it('a body gets a response even when each byte arrives in a chunk of its own', async () => {
       const body = `{"id":"${'x'.repeat(5000)}"}`;
       const chunks = Array.from(body, (byte) => `1;name="${'y'.repeat(20)}"\r\n${byte}\r\n`).join('');
       const connection = await connect();
@@ -90,13 +90,13 @@ export function describeHostileInput(rounds: number): void {
       ['a chunk longer than any number', `Transfer-Encoding: chunked\r\n\r\n${'f'.repeat(400)}\r\n{`],
       ['an endless chunk extension', `Transfer-Encoding: chunked\r\n\r\n1;${'x'.repeat(200_000)}`],
       ['endless trailers', `Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n${'X: y\r\n'.repeat(50_000)}\r\n`],
-    ])('is rejected: %s', async (_, bytes) => {
+    ])('hostile input is rejected: %s', async (_, bytes) => {
       const connection = await connect();
       const { status } = await connection.send(`${HEAD}${bytes}`).halfClose().nextResponse();
       expect([400, 413, 431]).toContain(status);
     });
 
-    it('gets responses in order when five thousand requests are sent at once', async () => {
+    it('a client gets responses in order when it sends five thousand requests at once', async () => {
       const ids = Array.from({ length: 5000 }, (_, index) => `n${String(index)}`);
       const connection = await connect();
       connection.send(ids.map((id) => `${HEAD}X-Request-Id: ${id}\r\nContent-Length: 10\r\n\r\n{"id":"x"}`).join(''));
@@ -107,7 +107,7 @@ export function describeHostileInput(rounds: number): void {
     });
 
     const again = rounds > 0 ? 'sent concurrently and repeatedly ' : '';
-    it(`${again}exhausts no memory, ends no process and logs no error`, async () => {
+    it(`hostile input ${again}exhausts no memory, ends no process and logs no error`, async () => {
       // Otherwise most of the work would be listing items whose names take a megabyte.
       await database.models.items.deleteMany({});
       const requests = HOSTILE_REQUESTS.filter(({ operation, status }) => operation !== 'create' || status !== 200).map(

@@ -32,7 +32,7 @@ export function describeManyAddresses(count: number): void {
       (await service.api.post('/api/orpc/items/getAll', '{', { 'X-Forwarded-For': address })).status;
     const usedMemory = async (): Promise<number> => Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
 
-    it('does not fill the Redis of rate limits, and is limited for each address all the same', async () => {
+    it('a caller with many addresses does not fill the Redis of rate limits, and is limited for each address all the same', async () => {
       const before = await usedMemory();
       const limited = new Set<number>();
       let next = 0;

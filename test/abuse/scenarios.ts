@@ -19,8 +19,11 @@ export function describeScenarios(size: Parameters<typeof expectUnnoticed>[2]): 
       await removeDatabaseServers();
     });
 
-    it.each([...itemScenarios(), ...queueScenarios(), ...connectionScenarios()])('$name', async (scenario) => {
-      await expectUnnoticed(stores, scenario, size);
-    });
+    it.each([...itemScenarios(), ...queueScenarios(), ...connectionScenarios()])(
+      'a quiet client does not notice $name',
+      async (scenario) => {
+        await expectUnnoticed(stores, scenario, size);
+      },
+    );
   });
 }

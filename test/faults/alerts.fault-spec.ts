@@ -62,7 +62,7 @@ describeWithPrometheus('alerts (skipped unless Prometheus is installed: apt-get 
     }
   };
 
-  it('do not fire while the service works', async () => {
+  it('alerts do not fire while the service works', async () => {
     const client = await api.client();
     await eventually(async () => {
       await client.create(validInput());
@@ -72,7 +72,7 @@ describeWithPrometheus('alerts (skipped unless Prometheus is installed: apt-get 
     expect(await prometheus.firingAlerts()).toEqual([]);
   });
 
-  it('fire for what they are named after', async () => {
+  it('alerts fire for what they are named after', async () => {
     const client = await api.client();
     // CreatesFail: a job from which no item can be stored.
     const queue = openQueue(env);

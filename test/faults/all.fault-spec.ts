@@ -22,7 +22,7 @@ describe.each([
     process.stdout.write(report.join(''));
   });
 
-  it.each([...fault])('despite $name', async (fault) => {
+  it.each([...fault])('no item is lost or duplicated despite $name', async (fault) => {
     const { attempts, recoveredMs } = await expectSurvived(stores, fault);
     report.push(`${fault.name}: ${String(attempts)} attempts, recovered after ${String(recoveredMs)} ms\n`);
   });

@@ -28,15 +28,18 @@ describe('an upgrade under load', () => {
   });
   afterAll(() => stores.remove());
 
-  it.each(Object.entries(ORDERS))('loses, duplicates and refuses nothing with %s', async (name, order) => {
-    const inject = async (deployment: Deployment): Promise<void> => {
-      await delay(SIDE_BY_SIDE_MS);
-      for (const instance of order(deployment)) {
-        await instance.upgrade();
+  it.each(Object.entries(ORDERS))(
+    'an upgrade under load loses, duplicates and refuses nothing with %s',
+    async (name, order) => {
+      const inject = async (deployment: Deployment): Promise<void> => {
         await delay(SIDE_BY_SIDE_MS);
-      }
-    };
-    const { attempts } = await expectSurvived(stores, { name, inject, root, allowedStatuses: SUCCESSES });
-    expect(attempts).toBeGreaterThan(100);
-  });
+        for (const instance of order(deployment)) {
+          await instance.upgrade();
+          await delay(SIDE_BY_SIDE_MS);
+        }
+      };
+      const { attempts } = await expectSurvived(stores, { name, inject, root, allowedStatuses: SUCCESSES });
+      expect(attempts).toBeGreaterThan(100);
+    },
+  );
 });

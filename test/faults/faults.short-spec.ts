@@ -18,7 +18,7 @@ describe('no item is lost or duplicated', () => {
   });
 
   it.each([workerKilled, redisKilled, redisRefusesWrites, subscribersKilled, mongodbKilled])(
-    'despite $name',
+    'no item is lost or duplicated despite $name',
     async (fault) => {
       await expectSurvived(stores, fault);
     },

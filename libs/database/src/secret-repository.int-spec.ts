@@ -20,7 +20,7 @@ describe('the secret of a database', () => {
     await database.close();
   });
 
-  it('is the same for all callers, even if the first ones race', async () => {
+  it('the secret of a database is the same for all callers, even if the first ones race', async () => {
     const load = (): Promise<string> => new SecretRepository(database).findOrCreate('idempotency');
     const secrets = new Set(await Promise.all(Array.from({ length: 50 }, load)));
     expect(secrets.size).toBe(1);
@@ -28,7 +28,7 @@ describe('the secret of a database', () => {
     expect(await database.models.secrets.countDocuments()).toBe(1);
   });
 
-  it('is long and random', async () => {
+  it('the secret of a database is long and random', async () => {
     expect(await new SecretRepository(database).findOrCreate('idempotency')).toMatch(/^[\w-]{43}$/);
   });
 });
@@ -51,7 +51,7 @@ describe('the secret of a replica set', () => {
     await removeDatabaseServers();
   });
 
-  it('is not returned until a majority has stored it', async () => {
+  it('the secret of a replica set is not returned until a majority has stored it', async () => {
     const hosts = members.map(({ port }) => `127.0.0.1:${String(port)}`).join(',');
     const database = await connect(`mongodb://${hosts}/own?replicaSet=rs0`);
     const { primary } = (await database.connection.db?.command({ hello: 1 })) as { primary: string };

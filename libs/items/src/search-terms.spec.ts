@@ -73,13 +73,13 @@ describe('search', () => {
     expect(finds(search, { name })).toBe(false);
   });
 
-  it('requires every word, in any order', () => {
+  it('search requires every word, in any order', () => {
     const name = 'Red leather sofa';
     expect(finds('sofa red', { name })).toBe(true);
     expect(finds('sofa blue', { name })).toBe(false);
   });
 
-  it('finds words of the name and brand by every prefix of at least two characters', () => {
+  it('search finds words of the name and brand by every prefix of at least two characters', () => {
     const word = 'Kaffeevollautomatenreinigungstabletten';
     const listing = { name: word, brandTitle: 'Siemens' };
     for (let length = 2; length <= word.length; length++) expect(finds(word.slice(0, length), listing)).toBe(true);
@@ -118,7 +118,7 @@ describe('search', () => {
     ['ポケモン151', 'ポケモン151'],
     ['자전거2', '자전거 2'],
     ['किताब2', 'किताब 2'],
-  ])('matches letters and digits both joined and separate: %s finds %s', (search, name) => {
+  ])('search matches letters and digits both joined and separate: %s finds %s', (search, name) => {
     expect(finds(search, { name })).toBe(true);
     const isWhole = !['iphone1', 'iphone13p', 'a7i'].includes(search);
     expect(finds(search, { name: 'Chair', description: `It is a ${name}.` })).toBe(isWhole);
@@ -136,15 +136,15 @@ describe('search', () => {
     ['iphone3', 'iPhone 13'],
     ['13iphone', 'iPhone 13'],
     ['iphone13pro', 'iPhone 13 or 12 Pro'],
-  ])('joins only adjacent letters and digits: %s does not find %s', (search, name) => {
+  ])('search joins only adjacent letters and digits: %s does not find %s', (search, name) => {
     expect(finds(search, { name })).toBe(false);
   });
 
-  it('does not join the last word of the name with the brand', () => {
+  it('search does not join the last word of the name with the brand', () => {
     expect(finds('42nike', { name: 'Jacket 42', brandTitle: 'Nike' })).toBe(false);
   });
 
-  it('finds a serial number as a whole and by every prefix', () => {
+  it('search finds a serial number as a whole and by every prefix', () => {
     const serial = 'w3f9a0c1de77';
     for (let length = 2; length <= serial.length; length++) {
       expect(finds(serial.slice(0, length), { name: `Drill ${serial} new` })).toBe(true);
@@ -153,38 +153,38 @@ describe('search', () => {
     expect(finds(serial, { name: 'Drill', description: `Number ${serial}.` })).toBe(true);
   });
 
-  it('finds words of the description only as a whole', () => {
+  it('search finds words of the description only as a whole', () => {
     const listing = { name: 'Chair', description: 'Solid walnut, sold because of a move' };
     expect(finds('walnut', listing)).toBe(true);
     expect(finds('waln', listing)).toBe(false);
   });
 
-  it('indexes the first 200 distinct words of a description', () => {
+  it('search indexes the first 200 distinct words of a description', () => {
     const counted = Array.from({ length: 201 }, (_, index) => `w${String(index)} w0`).join(' ');
     expect(finds('w199', { name: 'Chair', description: counted })).toBe(true);
     expect(finds('w200', { name: 'Chair', description: counted })).toBe(false);
   });
 
-  it('indexes at least 200 words of a description without spaces', () => {
+  it('search indexes at least 200 words of a description without spaces', () => {
     const description = Array.from({ length: 400 }, (_, index) => String.fromCodePoint(0x4e00 + index)).join('');
     expect(finds(description.slice(398, 400), { name: 'Chair', description })).toBe(true);
   });
 
-  it('uses the first 10 words of the first 200 characters of a query', () => {
+  it('search uses the first 10 words of the first 200 characters of a query', () => {
     const tenWords = 'a b c d e f g h i j';
     expect(queryTerms(`${tenWords} k`)).toEqual(tenWords.split(' '));
     expect(queryTerms(`${'🚲'.repeat(1)}${' '.repeat(199)}late`)).toEqual(['🚲']);
     expect(queryTerms(`${' '.repeat(198)}cut off`)).toEqual(['cu']);
   });
 
-  it('returns no terms for a query without words or emoji', () => {
+  it('a query without words or emoji has no terms', () => {
     for (const search of ['', '   ', '.*', '$(){}[]^\\', '\u0000\n\t', '-', '\u0301', '\u200d']) {
       expect(queryTerms(search)).toEqual([]);
     }
   });
 
   it.each(['จักรยานพับได้', 'ລົດຖີບ', '自行车', 'ж', '🚲', '\u0301', '\ufdfa'])(
-    'indexes a megabyte of %s within seconds',
+    'search indexes a megabyte of %s within seconds',
     (word) => {
       const text = word.repeat(Math.ceil(1_000_000 / Buffer.byteLength(word)));
       const start = cpuMs();
@@ -194,7 +194,7 @@ describe('search', () => {
     },
   );
 
-  it('limits the terms of a hostile listing', () => {
+  it('search limits the terms of a hostile listing', () => {
     const manyWords = Array.from({ length: 50_000 }, (_, index) => `word${String(index)}`).join(' ');
     expect(searchTerms({ name: manyWords, description: 'no words' }).length).toBeLessThan(2200);
     expect(searchTerms({ name: manyWords, description: manyWords }).length).toBeLessThan(3000);
@@ -206,7 +206,7 @@ describe('search', () => {
     expect(terms.join('').length).toBeLessThan(200_000);
   });
 
-  it('indexes the shortest prefixes of all words if there are too many', () => {
+  it('search indexes the shortest prefixes of all words if there are too many', () => {
     const names = Array.from({ length: 200 }, (_, index) => distinctWord(index));
     const listing = { name: names.join(' ') };
     for (const name of names) {

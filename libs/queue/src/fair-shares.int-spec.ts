@@ -54,7 +54,7 @@ describe('fair shares', () => {
   }
   const countOf = (seller: string, sellers: string[]): number => sellers.filter((each) => each === seller).length;
 
-  it('put the job of a quiet seller before almost all jobs of one that has many', async () => {
+  it('fair shares put the job of a quiet seller before almost all jobs of one that has many', async () => {
     const shares = sharesOf();
     await add(shares, 'large', 200);
     await take(20);
@@ -62,14 +62,14 @@ describe('fair shares', () => {
     expect(await take(5)).toContain('quiet');
   });
 
-  it('alternate between sellers that all have many jobs', async () => {
+  it('fair shares alternate between sellers that all have many jobs', async () => {
     const shares = sharesOf();
     for (const seller of ['a', 'b', 'c']) await add(shares, seller, 60);
     const taken = await take(90);
     for (const seller of ['a', 'b', 'c']) expect(countOf(seller, taken)).toBeGreaterThanOrEqual(27);
   });
 
-  it('keep the jobs of each seller in order, and starve nobody', async () => {
+  it('fair shares keep the jobs of each seller in order, and starve nobody', async () => {
     const shares = sharesOf();
     await add(shares, 'large', 100);
     const taken: string[] = [];
@@ -81,7 +81,7 @@ describe('fair shares', () => {
     expect(countOf('large', taken)).toBeGreaterThanOrEqual(45);
   });
 
-  it('limit the jobs of a seller that wait, and make room as they are taken', async () => {
+  it('fair shares limit the jobs of a seller that wait, and make room as they are taken', async () => {
     const shares = sharesOf({ jobs: 40, bytes: 500_000 });
     expect(await add(shares, 'large', 50)).toBe(40);
     expect(await add(shares, 'large', 1)).toBe(0);
@@ -90,7 +90,7 @@ describe('fair shares', () => {
     expect(await add(shares, 'large', 50)).toBeGreaterThanOrEqual(15);
   });
 
-  it('have room again if a place is released', async () => {
+  it('fair shares have room again if a place is released', async () => {
     const shares = sharesOf({ jobs: 40, bytes: 500_000 });
     expect(await add(shares, 'large', 39)).toBe(39);
     await shares.place('large', 1);
@@ -101,12 +101,12 @@ describe('fair shares', () => {
     expect(await redis.zcard(queue.toKey('sellers'))).toBe(2);
   });
 
-  it('limit the bytes of a seller that wait', async () => {
+  it('fair shares limit the bytes of a seller that wait', async () => {
     const shares = sharesOf({ jobs: 500, bytes: 1000 });
     expect(await add(shares, 'large', 20, 100)).toBe(10);
   });
 
-  it('leave room for others, however many sellers have many jobs', async () => {
+  it('fair shares leave room for others, however many sellers have many jobs', async () => {
     const shares = sharesOf({ jobs: 1000, bytes: 1_000_000 }, { jobs: 120, bytes: 1_000_000 });
     const admitted: number[] = [];
     for (const seller of ['a', 'b', 'c']) {
@@ -118,7 +118,7 @@ describe('fair shares', () => {
     expect(await add(shares, 'quiet', 5)).toBe(5);
   });
 
-  it('start again once the queue is empty', async () => {
+  it('fair shares start again once the queue is empty', async () => {
     const shares = sharesOf({ jobs: 10, bytes: 500_000 });
     expect(await add(shares, 'large', 20)).toBe(10);
     expect(await take(20)).toHaveLength(10);
@@ -126,7 +126,7 @@ describe('fair shares', () => {
     expect(await redis.zcard(queue.toKey('sellers'))).toBe(2);
   });
 
-  it('forget sellers whose jobs are done, so that many of them do not fill Redis', async () => {
+  it('fair shares forget sellers whose jobs are done, so that many of them do not fill Redis', async () => {
     const shares = sharesOf();
     for (let round = 0; round < 30; round++) {
       await add(shares, `seller ${String(round)}`, 5);
@@ -135,7 +135,7 @@ describe('fair shares', () => {
     expect(await redis.zcard(queue.toKey('sellers'))).toBeLessThanOrEqual((await queue.getPrioritizedCount()) + 2);
   });
 
-  it('do not move virtual time backwards for a job that returns to the queue', async () => {
+  it('fair shares do not move virtual time backwards for a job that returns to the queue', async () => {
     const shares = sharesOf({ jobs: 40, bytes: 500_000 });
     await queue.add('old', {}, { priority: 2000 });
     expect(await add(shares, 'large', 2)).toBe(2);
@@ -144,12 +144,12 @@ describe('fair shares', () => {
     expect(await shares.place('quiet', 1)).toMatchObject({ priority: 2000 });
   });
 
-  it('count a large item as a part of what a seller may queue, even if that is more than the queue takes', async () => {
+  it('fair shares count a large item as a part of what a seller may queue, even if that is more than the queue takes', async () => {
     const shares = sharesOf({ jobs: 1_000_000, bytes: 500_000 });
     expect(await add(shares, 'large', 60, 10_000)).toBe(50);
   });
 
-  it('are first in, first out after millions of jobs without an empty queue, and then start again', async () => {
+  it('fair shares are first in, first out after millions of jobs without an empty queue, and then start again', async () => {
     const shares = sharesOf();
     await queue.add('old', {}, { priority: 2_097_151 });
     expect(await add(shares, 'large', 600)).toBe(500);

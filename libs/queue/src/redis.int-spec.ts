@@ -79,7 +79,7 @@ describe('the queue on Redis', () => {
     await queue.close();
   }
 
-  it('delivers jobs and replies through a single server, with a password and a database of its own', async () => {
+  it('the queue delivers jobs and replies through a single server, with a password and a database of its own', async () => {
     const redis = await createRedis('--requirepass', 'p@ss:w/rd');
     const url = `redis://:${encodeURIComponent('p@ss:w/rd')}@127.0.0.1:${String(redis.port)}`;
     redis.start();
@@ -88,7 +88,7 @@ describe('the queue on Redis', () => {
     expect(await others.dbsize()).toBe(0);
   });
 
-  it('delivers jobs and replies through the primary that Sentinels name', async () => {
+  it('the queue delivers jobs and replies through the primary that Sentinels name', async () => {
     const redis = await createRedis();
     const sentinel = await createSentinel();
     await startRedis(redis);
@@ -98,12 +98,12 @@ describe('the queue on Redis', () => {
     await expectRoundTrip(`redis+sentinel://127.0.0.1:${String(sentinel.port)}/main/1`);
   });
 
-  it('delivers jobs and replies through a Cluster', async () => {
+  it('the queue delivers jobs and replies through a Cluster', async () => {
     const { url } = await startRedisCluster();
     await expectRoundTrip(url);
   });
 
-  it('refuses creates immediately, and reports why only once, while its Cluster node is down', async () => {
+  it('the queue refuses creates immediately, and reports why only once, while its Cluster node is down', async () => {
     const { url, nodes } = await startRedisCluster();
     const lines: string[] = [];
     const producer = connectRedis(
@@ -129,7 +129,7 @@ describe('the queue on Redis', () => {
     expect(lines).toEqual([expect.stringMatching(/^Redis is away, trying again: /)]);
   });
 
-  it('reads the memory of the Cluster node that holds it', async () => {
+  it('the queue reads the memory of the Cluster node that holds it', async () => {
     const { url, nodes } = await startRedisCluster();
     const producer = connect(url, 'producer');
     const queue = new CreateQueue(producer, 'test', { total: { jobs: 1000, bytes: 1_000_000 }, seller: undefined });
@@ -140,7 +140,7 @@ describe('the queue on Redis', () => {
     for (let n = 0; n < 20; n++) expect(await queue.backlog.state()).toMatchObject({ memory: 0 });
   });
 
-  it('reports no limit once its jobs are finished', async () => {
+  it('the queue reports no limit once its jobs are finished', async () => {
     const redis = await createRedis();
     await startRedis(redis);
     const queue = new CreateQueue(connect(redis.url, 'producer'), 'test', {
@@ -153,7 +153,7 @@ describe('the queue on Redis', () => {
     expect((await queue.backlog.state()).refuses).toBeUndefined();
   });
 
-  it('sends replies in messages that a subscriber can take', async () => {
+  it('replies are sent in messages that a subscriber can take', async () => {
     const redis = await createRedis();
     await startRedis(redis);
     const subscriber = connect(redis.url, 'subscriber');
@@ -168,7 +168,7 @@ describe('the queue on Redis', () => {
     expect(Math.max(...lengths)).toBeLessThan(64 * 1024);
   });
 
-  it('is sampled again even if the clock is set back', async () => {
+  it('the queue is sampled again even if the clock is set back', async () => {
     const redis = await createRedis();
     await startRedis(redis);
     const producer = connect(redis.url, 'producer');
@@ -185,7 +185,7 @@ describe('the queue on Redis', () => {
     }
   });
 
-  it('does not report Sentinels as unreachable when only Redis is down', async () => {
+  it('Sentinels are not reported as unreachable when only Redis is down', async () => {
     const [redis, sentinel] = [await createRedis(), await createSentinel()];
     await startRedis(redis);
     const watched = `sentinel monitor main 127.0.0.1 ${String(redis.port)} 1\n`;

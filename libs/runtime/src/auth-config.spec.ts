@@ -5,11 +5,11 @@ const jwks = { AUTH_JWKS_URL: 'https://issuer.example/jwks.json', ...tokens };
 const secret = 'a secret of at least 32 characters';
 
 describe('the settings of authentication', () => {
-  it('turn it off by default', () => {
+  it('authentication is off by default', () => {
     expect(loadAuthConfig({})).toBeUndefined();
   });
 
-  it('accept tokens, API keys or both', () => {
+  it('the settings of authentication accept tokens, API keys or both', () => {
     const more = { createScope: 'items:create', readsRequired: false };
     const jwt = { issuer: tokens.AUTH_ISSUER, audience: tokens.AUTH_AUDIENCE, tokenType: 'at+jwt' };
     expect(loadAuthConfig(jwks)).toEqual({
@@ -26,14 +26,14 @@ describe('the settings of authentication', () => {
     });
   });
 
-  it('accept keys over plain HTTP from this machine only', () => {
+  it('the settings of authentication accept keys over plain HTTP from this machine only', () => {
     for (const host of ['localhost:9', '127.0.0.1', '127.1.2.3', '[::1]:9'])
       expect(loadAuthConfig({ ...jwks, AUTH_JWKS_URL: `http://${host}/x` })).toBeDefined();
     for (const url of ['http://issuer.example/x', 'http://127.0.0.1.example/x', 'ftp://issuer.example/x', 'issuer'])
       expect(() => loadAuthConfig({ ...jwks, AUTH_JWKS_URL: url })).toThrow(/^AUTH_JWKS_URL is not valid/);
   });
 
-  it('do not accept a user or a password in the URL of the keys, and say so', () => {
+  it('the settings of authentication do not accept a user or a password in the URL of the keys, and say so', () => {
     const url = 'https://user:pw@issuer.example/x';
     expect(() => loadAuthConfig({ ...jwks, AUTH_JWKS_URL: url })).toThrow(
       /^AUTH_JWKS_URL is not valid: it must be a URL without user and password/,
@@ -56,7 +56,7 @@ describe('the settings of authentication', () => {
     [{ ...jwks, AUTH_READS: 'closed' }, 'AUTH_READS is not valid'],
     [{ ...jwks, AUTH_CREATE_SCOPE: 'a b' }, 'AUTH_CREATE_SCOPE is not valid'],
     [{ AUTH_API_KEYS: 'yes' }, 'AUTH_API_KEYS is not valid'],
-  ])('are rejected if they do not protect what they seem to: %j', (env, message) => {
+  ])('the settings of authentication are rejected if they do not protect what they seem to: %j', (env, message) => {
     expect(() => loadAuthConfig(env)).toThrow(message);
   });
 });

@@ -12,7 +12,7 @@ const SECRETS = readFileSync(join(__dirname, 'settings.ts'), 'utf8')
 const stores = { MONGODB_URI: 'mongodb://localhost:27017/items', REDIS_URL: 'redis://localhost' };
 
 describe('configuration', () => {
-  it('requires only the addresses of the two databases', () => {
+  it('the configuration requires only the addresses of the two databases', () => {
     expect(loadApiConfig(stores)).toEqual({
       mongodbUri: stores.MONGODB_URI,
       redisUrl: stores.REDIS_URL,
@@ -51,7 +51,7 @@ describe('configuration', () => {
     });
   });
 
-  it('treats an empty variable as missing', () => {
+  it('the configuration treats an empty variable as missing', () => {
     expect(loadApiConfig({ ...stores, PORT: '', LOG_LEVEL: '' })).toMatchObject({ port: 3000, logLevel: 'info' });
     expect(loadApiConfig({ ...stores, SELLER_BACKLOG_LIMIT: '' }).sellerBacklog).toBeUndefined();
     expect(() => loadApiConfig({ ...stores, REDIS_URL: '' })).toThrow('REDIS_URL is missing');
@@ -98,7 +98,7 @@ describe('configuration', () => {
     ['PUBLIC_SITE_URL', 'shop.example'],
     ['QUEUE_PREFIX', 'a:b'],
     ['LOG_LEVEL', 'loud'],
-  ])('rejects %s=%s with one line that names the rule but not the value', (name, value) => {
+  ])('the configuration rejects %s=%s with one line that names the rule but not the value', (name, value) => {
     const load = (): unknown => loadApiConfig({ ...stores, [name]: value });
     expect(load).toThrow(ConfigError);
     expect(load).toThrow(new RegExp(`^${name} is not valid: it must be [^\n]+$`));
@@ -109,7 +109,7 @@ describe('configuration', () => {
   it.each([
     ['WORKER_PORT', 'secret'],
     ['WORKER_CONCURRENCY', '0'],
-  ])('rejects %s=%s for a worker', (name, value) => {
+  ])('the configuration of a worker rejects %s=%s', (name, value) => {
     const load = (): unknown => loadWorkerConfig({ ...stores, [name]: value });
     expect(load).toThrow(new RegExp(`^${name} is not valid: it must be [^\n]+$`));
     expect(load).not.toThrow(/secret/);
@@ -123,7 +123,7 @@ describe('configuration', () => {
       rmSync(folder, { recursive: true });
     });
 
-    it('is read from a file, without the line break at its end', () => {
+    it('a secret setting is read from a file, without the line break at its end', () => {
       writeFileSync(file, `${token}\n`);
       const uriFile = join(folder, 'uri');
       writeFileSync(uriFile, stores.MONGODB_URI);
@@ -134,11 +134,11 @@ describe('configuration', () => {
       });
     });
 
-    it('is found among all settings', () => {
+    it('every secret is found among all settings', () => {
       expect(SECRETS).toEqual(expect.arrayContaining(['MONGODB_URI', 'RATE_LIMIT_REDIS_URL', 'METRICS_TOKEN']));
     });
 
-    it.each(SECRETS)('is the same from a file as from the variable: %s', (name) => {
+    it.each(SECRETS)('a secret is the same from a file as from the variable: %s', (name) => {
       const scheme = name === 'MONGODB_URI' ? 'mongodb://' : name.endsWith('REDIS_URL') ? 'redis://' : '';
       const value = `${scheme}${name}-of-more-than-32-characters`;
       writeFileSync(file, value);
@@ -157,12 +157,12 @@ describe('configuration', () => {
         { ADMIN_TOKEN: token, ADMIN_TOKEN_FILE: file },
         /^ADMIN_TOKEN and ADMIN_TOKEN_FILE/,
       ],
-    ])('is rejected if its file %s', (_case, variables, message) => {
+    ])('a secret setting is rejected if its file %s', (_case, variables, message) => {
       expect(() => loadApiConfig({ ...stores, ...variables })).toThrow(message);
     });
   });
 
-  it('accepts several origins and several proxies', () => {
+  it('the configuration accepts several origins and several proxies', () => {
     const several = {
       CORS_ORIGINS: 'https://shop.example, http://localhost:5173',
       TRUST_PROXY: 'loopback, 10.0.0.0/8,::1',
@@ -174,7 +174,7 @@ describe('configuration', () => {
     expect(loadApiConfig({ ...stores, TRUST_PROXY: '2' }).trustProxy).toBe(2);
   });
 
-  it('removes trailing slashes from PUBLIC_SITE_URL', () => {
+  it('the configuration removes trailing slashes from PUBLIC_SITE_URL', () => {
     expect(loadApiConfig({ ...stores, PUBLIC_SITE_URL: 'https://shop.example//' }).publicSiteUrl).toBe(
       'https://shop.example',
     );

@@ -47,7 +47,7 @@ describe('createLogger, with an error', () => {
     return JSON.parse(line);
   };
 
-  it('logs it without its data under any name, and with all errors that it holds', async () => {
+  it('an error is logged without its data under any name, and with all errors that it holds', async () => {
     const data = { op: { description: SECRET } };
     const errors = [Object.assign(new Error('first'), data), Object.assign(new Error('second'), data)];
     expect(await log({ error: new AggregateError(errors, 'all failed') })).toMatchObject({
@@ -56,7 +56,7 @@ describe('createLogger, with an error', () => {
     expect(line).not.toContain(SECRET);
   });
 
-  it('logs which index rejected a document, but not its values', async () => {
+  it('the log says which index rejected a document, but not its values', async () => {
     const message = `E11000 duplicate key error collection: shop.items index: name_1 dup key: { name: "${SECRET}" }`;
     expect(await log({ err: new Error(message) })).toMatchObject({
       err: {
@@ -67,7 +67,7 @@ describe('createLogger, with an error', () => {
     expect(line).not.toContain(SECRET);
   });
 
-  it('logs one that is its own cause', async () => {
+  it('an error that is its own cause is logged', async () => {
     const error = new Error('failed');
     error.cause = error;
     expect(await log({ err: error })).toMatchObject({ err: { message: 'failed', cause: { message: 'failed' } } });

@@ -35,13 +35,13 @@ describe('an authenticator', () => {
     verify.mockImplementation(() => new Promise((_, reject) => setImmediate(reject, error)));
   };
 
-  it('verifies at most 20 invalid credentials of an address, however many come at the same time', async () => {
+  it('an authenticator verifies at most 20 invalid credentials of an address, however many come at the same time', async () => {
     failWith(new InvalidCredential('invalid'));
     expect(await send(200)).toEqual({ UNAUTHORIZED: 20, TOO_MANY_REQUESTS: 180 });
     expect(verify).toHaveBeenCalledTimes(20);
   });
 
-  it('accepts all valid credentials of an address, however many come at the same time', async () => {
+  it('an authenticator accepts all valid credentials of an address, however many come at the same time', async () => {
     verify.mockImplementation(() => new Promise((resolve) => setImmediate(resolve, PRINCIPAL)));
     expect(await send(200)).toEqual({ valid: 200 });
   });
@@ -49,12 +49,12 @@ describe('an authenticator', () => {
   it.each([
     ['an unknown key', new UnknownKey('unknown'), 'UNAUTHORIZED'],
     ['a store that is unavailable', new ApiError('SERVICE_UNAVAILABLE'), 'SERVICE_UNAVAILABLE'],
-  ])('does not count %s as a failed attempt', async (_, error, code) => {
+  ])('an authenticator does not count %s as a failed attempt', async (_, error, code) => {
     failWith(error);
     expect(await send(50)).toEqual({ [code]: 50 });
   });
 
-  it('lets a credential wait for a second at most while those before it are verified', async () => {
+  it('an authenticator lets a credential wait for a second at most while those before it are verified', async () => {
     jest.useFakeTimers();
     verify.mockReturnValue(new Promise(() => undefined));
     const outcomes: Record<string, number> = {};

@@ -2,7 +2,7 @@ import { InvalidCredential } from './auth-errors.js';
 import { FailedAttempts } from './failed-attempts.js';
 
 describe('failed attempts', () => {
-  it('are limited for each network', async () => {
+  it('failed attempts are limited for each network', async () => {
     const attempts = new FailedAttempts();
     const fail = (address: string): Promise<never> =>
       attempts.limit(address, () => Promise.reject(new InvalidCredential('invalid')));

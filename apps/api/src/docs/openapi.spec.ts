@@ -45,15 +45,15 @@ const examplesOf = ({ content }: Content): unknown[] =>
   Object.values(content['application/json'].examples).map(({ value }) => value);
 
 describe('the OpenAPI document', () => {
-  it('equals the committed openapi.json, which npm run openapi writes', () => {
+  it('the OpenAPI document equals the committed openapi.json, which npm run openapi writes', () => {
     expect(document).toEqual(JSON.parse(read('openapi.json')));
   });
 
-  it('has the version of package.json', () => {
+  it('the OpenAPI document has the version of package.json', () => {
     expect(document.info.version).toBe((JSON.parse(read('package.json')) as { version: string }).version);
   });
 
-  it('is valid OpenAPI 3.1, and its examples match its schemas', async () => {
+  it('the OpenAPI document is valid OpenAPI 3.1, and its examples match its schemas', async () => {
     const error = 'error';
     const examples = { severity: error, allowAdditionalProperties: true } as const;
     const rules = { 'no-invalid-media-type-examples': examples, 'no-invalid-parameter-examples': examples } as const;
@@ -68,7 +68,7 @@ describe('the OpenAPI document', () => {
       ['getById', GetByIdInputSchema],
       ['create', CreateItemInputSchema],
     ];
-    it.each(inputs)('has valid examples of the input of %s', (name, schema) => {
+    it.each(inputs)('the OpenAPI document has valid examples of the input of %s', (name, schema) => {
       const examples = examplesOf(operation(name).requestBody);
       expect(examples.map((example) => schema.parse(example))).toEqual(examples);
       expect(examples.length).toBeGreaterThan(0);
@@ -80,24 +80,30 @@ describe('the OpenAPI document', () => {
       ['create', '200', ItemSchema],
       ['create', '202', QueuedItemSchema],
     ];
-    it.each(outputs)('has valid examples of the output of %s with status %s', (name, status, schema) => {
-      const { responses } = operation(name);
-      const examples = examplesOf(
-        responses[status] ?? { content: { 'application/json': { schema: {}, examples: {} } } },
-      );
-      expect(examples.map((example) => schema.parse(example))).toEqual(examples);
-      expect(examples.length).toBeGreaterThan(0);
-    });
+    it.each(outputs)(
+      'the OpenAPI document has valid examples of the output of %s with status %s',
+      (name, status, schema) => {
+        const { responses } = operation(name);
+        const examples = examplesOf(
+          responses[status] ?? { content: { 'application/json': { schema: {}, examples: {} } } },
+        );
+        expect(examples.map((example) => schema.parse(example))).toEqual(examples);
+        expect(examples.length).toBeGreaterThan(0);
+      },
+    );
 
-    it.each(Object.entries(document.components.responses))('has a valid example of the error %s', (code, response) => {
-      const examples = examplesOf(response);
-      expect(examples.map((example) => errorSchema(code as ErrorCode).parse(example))).toEqual(examples);
-      expect(examples).toHaveLength(1);
-    });
+    it.each(Object.entries(document.components.responses))(
+      'the OpenAPI document has a valid example of the error %s',
+      (code, response) => {
+        const examples = examplesOf(response);
+        expect(examples.map((example) => errorSchema(code as ErrorCode).parse(example))).toEqual(examples);
+        expect(examples).toHaveLength(1);
+      },
+    );
   });
 
   it.each(Object.entries(document.components.schemas))(
-    'describes each field of %s and says whether it may be null',
+    'the OpenAPI document describes each field of %s and says whether it may be null',
     (_, schema) => {
       const wrong = Object.entries(schema.properties).filter(([, { description = '', type, anyOf }]) => {
         const mayBeNull = [type, anyOf?.map((each) => each.type)].flat(2).includes('null');
@@ -108,7 +114,7 @@ describe('the OpenAPI document', () => {
     },
   );
 
-  it('states the limits of the input fields', () => {
+  it('the OpenAPI document states the limits of the input fields', () => {
     const { GetAllInput, CreateItemInput } = document.components.schemas;
     const description = expect.any(String) as string;
     expect(GetAllInput).toMatchObject({
@@ -133,7 +139,7 @@ describe('the OpenAPI document', () => {
     });
   });
 
-  it('lists each error under its status', () => {
+  it('the OpenAPI document lists each error under its status', () => {
     const statusOf = (ref: string): string => String(ERRORS[ref.split('/').at(-1) as ErrorCode].status);
     for (const { post } of Object.values(document.paths)) {
       const errors = Object.entries(post.responses).filter(([, { $ref }]) => $ref !== undefined);

@@ -138,7 +138,7 @@ describe('CreateItemProducer', () => {
       find.mockResolvedValue(UNREADABLE);
     });
 
-    it('refuses a create only if Redis has not replaced that job', async () => {
+    it('refuses a create whose key has an unreadable job only if Redis has not replaced that job', async () => {
       replace.mockResolvedValue('refused');
       expect(await create({ isKeyed: true })).toEqual({ ...REFUSED, reason: 'redis' });
       replace.mockResolvedValue('unknown');
@@ -149,7 +149,7 @@ describe('CreateItemProducer', () => {
       expect(add).not.toHaveBeenCalled();
     });
 
-    it('does not replace that job after the deadline', async () => {
+    it('does not replace an unreadable job after the deadline', async () => {
       const { promise, settle: respond } = deferred(undefined);
       findStored.mockReturnValue(promise.then(() => []));
       const late = create({ isKeyed: true, queueBy: performance.now() + 50 });

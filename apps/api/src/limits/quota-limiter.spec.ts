@@ -47,26 +47,26 @@ describe('a quota', () => {
   });
   afterEach(() => jest.useRealTimers());
 
-  it('grants one caller exactly its limit, however many requests come at the same time', async () => {
+  it('a quota grants one caller exactly its limit, however many requests come at the same time', async () => {
     const taken = await Promise.all(Array.from({ length: 300 }, () => limiter.take('alice', 1, true)));
     expect(taken.filter(({ isGranted }) => isGranted)).toHaveLength(100);
     expect((await limiter.take('bob', 1, true)).isGranted).toBe(true);
   });
 
-  it('is never exceeded by several instances, and nearly used up', async () => {
+  it('a quota is never exceeded by several instances, and nearly used up', async () => {
     const instances = Array.from({ length: 4 }, () => new QuotaLimiter(QUOTA, counter));
     const granted = await takeAll(instances, 400);
     expect(granted).toBeLessThanOrEqual(100);
     expect(granted).toBeGreaterThanOrEqual(90);
   });
 
-  it('loses little to instances that get no more requests', async () => {
+  it('a quota loses little to instances that get no more requests', async () => {
     const others = Array.from({ length: 10 }, () => new QuotaLimiter(QUOTA, counter));
     await takeAll(others, 10);
     expect(await takeAll([limiter], 200)).toBe(90);
   });
 
-  it('asks the counter for few of many requests, and for none once it is used up', async () => {
+  it('a quota asks the counter for few of many requests, and for none once it is used up', async () => {
     const large = new QuotaLimiter({ count: 100_000, seconds: 60 }, counter);
     expect(await takeAll([large], 50_000)).toBe(50_000);
     expect(counter.asked).toBeLessThan(40);
@@ -76,14 +76,14 @@ describe('a quota', () => {
     expect(counter.asked).toBe(asked);
   });
 
-  it('says what is left and when the window ends', async () => {
+  it('a quota says what is left and when the window ends', async () => {
     await takeAll([limiter], 30);
     expect(await limiter.take('alice', 1, false)).toEqual({ isGranted: true, left: 69, until: counter.until });
     await takeAll([limiter], 100);
     expect(await limiter.take('alice', 1, false)).toEqual({ isGranted: false, left: 0, until: counter.until });
   });
 
-  it('is new in each window, and units of the last window are not granted', async () => {
+  it('a quota is new in each window, and units of the last window are not granted', async () => {
     counter.until = performance.now() + 20;
     await takeAll([limiter], 50);
     jest.advanceTimersByTime(20);
@@ -91,12 +91,12 @@ describe('a quota', () => {
     expect(await takeAll([limiter], 200)).toBe(100);
   });
 
-  it('grants requests of several units', async () => {
+  it('a quota grants requests of several units', async () => {
     expect(await takeAll([limiter], 5, 30)).toBe(3);
     expect(await takeAll([limiter], 5, 5)).toBe(2);
   });
 
-  it('is that of the instance while the counter is unavailable, and not granted to requests that must be counted', async () => {
+  it('a quota is that of the instance while the counter is unavailable, and not granted to requests that must be counted', async () => {
     await takeAll([limiter], 100);
     expect((await limiter.take('alice', 1, false)).isGranted).toBe(false);
     counter.isUnavailable = true;
@@ -109,7 +109,7 @@ describe('a quota', () => {
   });
 
   it.each([60, 0])(
-    'is not exceeded after %i requests because the counter is unavailable for a while',
+    'a quota is not exceeded after %i requests because the counter is unavailable for a while',
     async (before) => {
       await takeAll([limiter], before);
       counter.isUnavailable = true;
@@ -123,7 +123,7 @@ describe('a quota', () => {
     },
   );
 
-  it('is counted for a limited number of callers, and by the instance alone for others', async () => {
+  it('a quota is counted for a limited number of callers, and by the instance alone for others', async () => {
     const small = new QuotaLimiter({ count: 2, seconds: 60 }, counter);
     const exceeding = [];
     for (let caller = 0; caller < MAX_NEW_WINDOWS + 100; caller++) {

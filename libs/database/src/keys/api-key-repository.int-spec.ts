@@ -17,14 +17,14 @@ describe('the API keys of an owner', () => {
   const create = (owner = 'acme') =>
     keys.create({ owner, scopes: ['items:create'], expiresAt: new Date(Date.now() + DAY_MS) });
 
-  it('are never more than two, even if many are created at the same time', async () => {
+  it('the API keys of an owner are never more than two, even if many are created at the same time', async () => {
     const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => create()));
     const stored = await keys.findAll();
     expect(stored.length).toBeLessThanOrEqual(2);
     expect(stored).toHaveLength(outcomes.filter(({ status }) => status === 'fulfilled').length);
   });
 
-  it('can be created again after one of two was revoked', async () => {
+  it('the API keys of an owner can be created again after one of two was revoked', async () => {
     const first = await create();
     const second = await create();
     await expect(create()).rejects.toMatchObject({ others: [first.record, second.record] });
@@ -34,7 +34,7 @@ describe('the API keys of an owner', () => {
     expect(await create()).toHaveProperty('key');
   });
 
-  it('do not count for another owner', async () => {
+  it('the API keys of an owner do not count for another owner', async () => {
     await create('globex');
     await create('globex');
     expect(await create()).toHaveProperty('key');

@@ -9,13 +9,13 @@ const CHARACTERS = ['A', 'z', '0', '-', '_', '=', ' ', '/', 'é'];
 describe('a cursor', () => {
   const cursor = encodeCursor(LIST_CURSOR, POSITION);
 
-  it('holds a position exactly, in at most 200 URL-safe characters', () => {
+  it('a cursor holds a position exactly, in at most 200 URL-safe characters', () => {
     expect(decodeCursor(LIST_CURSOR, cursor)).toEqual(POSITION);
     expect(cursor).toMatch(/^[\w-]{1,200}$/);
     expect(decodeCursor(FAVOURITES_CURSOR, encodeCursor(FAVOURITES_CURSOR, FAVOURITE))).toEqual(FAVOURITE);
   });
 
-  it('holds decimals exactly', () => {
+  it('a cursor holds decimals exactly', () => {
     const [boostScore, createdAt] = ['-0.1', '9.999999999999999999999999999999999E-6111'].map((text) =>
       mongo.Decimal128.fromString(text),
     ) as [mongo.Decimal128, mongo.Decimal128];
@@ -23,12 +23,12 @@ describe('a cursor', () => {
     expect(decodeCursor(LIST_CURSOR, encodeCursor(LIST_CURSOR, position))).toEqual(position);
   });
 
-  it('is rejected for another kind of list', () => {
+  it('a cursor is rejected for another kind of list', () => {
     expect(decodeCursor(FAVOURITES_CURSOR, cursor)).toBeUndefined();
     expect(decodeCursor(LIST_CURSOR, encodeCursor(FAVOURITES_CURSOR, FAVOURITE))).toBeUndefined();
   });
 
-  it('is rejected if any of its characters is changed', () => {
+  it('a cursor is rejected if any of its characters is changed', () => {
     for (let at = 0; at < cursor.length; at++) {
       for (const character of CHARACTERS.filter((other) => other !== cursor[at])) {
         const altered = cursor.slice(0, at) + character + cursor.slice(at + 1);
@@ -57,12 +57,12 @@ describe('a cursor', () => {
     '[1,"list",true,1e400,1,1]',
     '[1,"list",true,1,1e300,1]',
     '[1,"list",true,1,1,null]',
-  ])('is rejected if its payload is %s', (payload) => {
+  ])('a cursor is rejected if its payload is %s', (payload) => {
     expect(decodeCursor(LIST_CURSOR, forged(payload))).toBeUndefined();
   });
 
   it.each(['', 'A', cursor.slice(0, -1), cursor.slice(1), `${cursor}A`, `${cursor}=`, 'x'.repeat(100_000)])(
-    'is rejected if its text is %j',
+    'a cursor is rejected if its text is %j',
     (text) => {
       expect(decodeCursor(LIST_CURSOR, text)).toBeUndefined();
     },
