@@ -18,8 +18,8 @@ const project = (displayName, testMatch, more = {}) => ({
 });
 
 export default {
-  // Twice the cores of a small machine: tests mostly wait for databases and timers.
-  maxWorkers: 4,
+  // Three times the cores of a small machine: tests mostly wait for databases and timers.
+  maxWorkers: 6,
   // On a busy machine, tests that start processes take many times as long.
   testTimeout: 60_000,
   projects: [

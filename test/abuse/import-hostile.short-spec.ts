@@ -2,11 +2,11 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SchemaRepository, type Database } from '@app/database';
-import { Command, runToExit, type CommandExit } from './support/command.js';
-import { freshEnvironment, openDatabase } from './support/environment.js';
-import { eventually } from './support/eventually.js';
-import { uniqueWord, validInput } from './support/items.js';
-import { startApi, startService, type Service } from './support/service.js';
+import { Command, runToExit, type CommandExit } from '../support/command.js';
+import { freshEnvironment, openDatabase } from '../support/environment.js';
+import { eventually } from '../support/eventually.js';
+import { uniqueWord, validInput } from '../support/items.js';
+import { startApi, startService, type Service } from '../support/service.js';
 
 const SEARCH_INDEX = expect.stringContaining('items.searchTerms') as string;
 

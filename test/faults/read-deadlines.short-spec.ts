@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ITEM_STATUSES } from '@app/contracts';
 import { newMongoId, SchemaRepository, type Database } from '@app/database';
-import { ApiClient, type HttpResponse } from './support/api-client.js';
-import { freshEnvironment, openDatabase } from './support/environment.js';
-import { eventually } from './support/eventually.js';
-import { addFavourites, record, store, uniqueWord } from './support/items.js';
-import { createMongodb, startMongodb, removeDatabaseServers } from './support/database-servers.js';
-import { endProcesses, ServiceProcess } from './support/processes.js';
-import { RawConnection } from './support/raw-connection.js';
+import { ApiClient, type HttpResponse } from '../support/api-client.js';
+import { freshEnvironment, openDatabase } from '../support/environment.js';
+import { eventually } from '../support/eventually.js';
+import { addFavourites, record, store, uniqueWord } from '../support/items.js';
+import { createMongodb, startMongodb, removeDatabaseServers } from '../support/database-servers.js';
+import { endProcesses, ServiceProcess } from '../support/processes.js';
+import { RawConnection } from '../support/raw-connection.js';
 
 /** Reads promise a response within 2 s. A busy machine adds to the measured time, and many requests add more. */
 const PROMPTLY_MS = 2300;

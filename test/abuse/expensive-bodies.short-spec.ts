@@ -1,9 +1,9 @@
 import { SchemaRepository, type Database } from '@app/database';
-import type { ApiClient } from './support/api-client.js';
-import { freshEnvironment, openDatabase } from './support/environment.js';
-import { validInput } from './support/items.js';
-import { median } from './support/median.js';
-import { endProcesses, ServiceProcess } from './support/processes.js';
+import type { ApiClient } from '../support/api-client.js';
+import { freshEnvironment, openDatabase } from '../support/environment.js';
+import { validInput } from '../support/items.js';
+import { median } from '../support/median.js';
+import { endProcesses, ServiceProcess } from '../support/processes.js';
 
 /** A body may block a process for 25 ms. Ten times that leaves room for slow or busy machines. */
 const MAX_BLOCKED_MS = 250;

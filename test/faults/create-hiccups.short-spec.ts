@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { ErrorBody, Item } from '@app/contracts';
 import { SchemaRepository, type Database } from '@app/database';
-import { ApiClient, type HttpResponse } from './support/api-client.js';
-import { freshEnvironment, openDatabase } from './support/environment.js';
-import { expectError } from './support/errors.js';
-import { eventually } from './support/eventually.js';
-import { uniqueWord, validInput } from './support/items.js';
+import { ApiClient, type HttpResponse } from '../support/api-client.js';
+import { freshEnvironment, openDatabase } from '../support/environment.js';
+import { expectError } from '../support/errors.js';
+import { eventually } from '../support/eventually.js';
+import { uniqueWord, validInput } from '../support/items.js';
 import {
   freePort,
   createMongodb,
@@ -14,10 +14,10 @@ import {
   startRedis,
   removeDatabaseServers,
   type DatabaseServer,
-} from './support/database-servers.js';
-import { endProcesses, ServiceProcess } from './support/processes.js';
-import { profile } from './support/profile.js';
-import { openQueue, type OpenQueue } from './support/queue.js';
+} from '../support/database-servers.js';
+import { endProcesses, ServiceProcess } from '../support/processes.js';
+import { profile } from '../support/profile.js';
+import { openQueue, type OpenQueue } from '../support/queue.js';
 
 /** Longer than the timeout of a Redis command. */
 const REDIS_STOPPED_MS = 2500;

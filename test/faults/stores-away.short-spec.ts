@@ -1,8 +1,8 @@
 import { SchemaRepository, type Database } from '@app/database';
-import type { HttpResponse, ApiClient } from './support/api-client.js';
-import { freshEnvironment, openDatabase } from './support/environment.js';
-import { eventually } from './support/eventually.js';
-import { uniqueWord, validInput } from './support/items.js';
+import type { HttpResponse, ApiClient } from '../support/api-client.js';
+import { freshEnvironment, openDatabase } from '../support/environment.js';
+import { eventually } from '../support/eventually.js';
+import { uniqueWord, validInput } from '../support/items.js';
 import {
   createMongodb,
   createRedis,
@@ -10,9 +10,9 @@ import {
   startRedis,
   removeDatabaseServers,
   type DatabaseServer,
-} from './support/database-servers.js';
-import { endProcesses, ServiceProcess } from './support/processes.js';
-import { openQueue, type OpenQueue } from './support/queue.js';
+} from '../support/database-servers.js';
+import { endProcesses, ServiceProcess } from '../support/processes.js';
+import { openQueue, type OpenQueue } from '../support/queue.js';
 
 /** The service promises a response within 2 s. A busy machine adds to the time measured from outside. */
 const PROMPTLY_MS = 2500;
