@@ -36,6 +36,8 @@ export class OtlpReceiver {
         response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
       });
     });
+    // An idle connection is not closed: an export that is sent at that moment would be lost.
+    this.server.keepAliveTimeout = 0;
   }
 
   static async start(): Promise<OtlpReceiver> {
