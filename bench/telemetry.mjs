@@ -1,12 +1,15 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { fileURLToPath } from 'node:url';
 import { CREATES_PER_SECOND, ratio, READS_PER_SECOND } from './figures.mjs';
 import { measureGroups, sameLoad } from './groups.mjs';
 import { startSubjects } from './subjects.mjs';
 
+const WITHOUT_METRICS = fileURLToPath(new URL('./without-metrics.cjs', import.meta.url));
+
 /**
- * Measures what logs and traces cost, against a service that logs warnings only. Traces are sent to a receiver that
- * discards them.
+ * Measures what logs, metrics and traces cost, against a service that logs warnings only. Traces are sent to a receiver
+ * that discards them.
  * @param {import('./benchmark.mjs').Bench} bench
  * @returns {Promise<import('./report.mjs').Findings>}
  */
@@ -26,13 +29,23 @@ export async function measure(bench) {
       env: { ...traced, OTEL_TRACES_SAMPLER: 'parentbased_always_on' },
     },
   ];
-  const subjects = await startSubjects(bench, ['service'], variants);
+  const bare = { name: 'bare', env: { NODE_OPTIONS: `--require ${WITHOUT_METRICS}` } };
+  const subjects = await startSubjects(bench, ['service'], [...variants, bare]);
   const group = (figure, connections, kind) => ({
     variants: sameLoad(Object.keys(subjects), { [kind]: { connections, warmUpMs, ms } }),
     isWarmedUp: true,
-    figures: variants.map(({ name, title, targets = [] }) =>
-      ratio(figure, `, ${connections} connections, with ${title}`, [name, 'service'], ...targets),
-    ),
+    figures: [
+      ...variants.map(({ name, title, targets = [] }) =>
+        ratio(figure, `, ${connections} connections, with ${title}`, [name, 'service'], ...targets),
+      ),
+      ratio(
+        figure,
+        `, ${connections} connections, with the default log and metrics, against neither`,
+        ['logging', 'bare'],
+        0.97,
+        1,
+      ),
+    ],
   });
   const { rows } = await measureGroups(bench, subjects, {
     getById: group(READS_PER_SECOND, 32, 'reads'),
