@@ -75,7 +75,11 @@ export async function remoteKeys(url: string, report: (reason: string) => void):
   return { find, refresh };
 }
 
-/** Fetches a key set of at most {@link MAX_BYTES}, in which each key names its algorithm. @throws Error unless the status is 200 and the body a JSON object */
+/**
+ * Fetches a key set of at most {@link MAX_BYTES}. Keys without an algorithm get one.
+ *
+ * @throws Error unless the status is 200 and the body a key set
+ */
 async function fetchLimited(...request: Parameters<typeof fetch>): Promise<Response> {
   const { status, body } = await fetch(...request);
   if (status !== 200 || body === null) throw new Error(`status ${String(status)}`);

@@ -22,7 +22,10 @@ export interface RequestListenerOptions extends ReadBodyOptions {
   crossOrigin: CrossOrigin;
   /** Rejects a request before its body is read, by an ApiError. Undefined if anyone may send any request. */
   checkAccess?: (response: ApiResponse) => Promise<void>;
-  /** Returns whether the process is about to stop. Responses then close the connection, so that clients reconnect elsewhere. */
+  /**
+   * Returns whether the process is about to stop. Responses then close the connection, so that clients reconnect
+   * elsewhere.
+   */
   isDraining: () => boolean;
 }
 
