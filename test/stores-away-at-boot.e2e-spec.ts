@@ -56,7 +56,9 @@ describe('stores that are unavailable at boot', () => {
     }
     expect((await client.call('getAll', {})).status).toBe(503);
     const reason = expect.stringMatching(/^no replica set yet/) as string;
-    expect(api.log).toContainEqual(expect.objectContaining({ msg: 'MongoDB is away', reason }));
+    await eventually(() => {
+      expect(api.log).toContainEqual(expect.objectContaining({ msg: 'MongoDB is away', reason }));
+    });
     await initiateReplicaSet({ set: 'rs0', host: `127.0.0.1:${String(mongod.port)}` });
     await startRedis(redis);
     const database = await openDatabase({ MONGODB_URI: mongod.url });
