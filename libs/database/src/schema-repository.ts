@@ -50,9 +50,9 @@ export class SchemaRepository {
   }
 
   /**
-   * Drops indexes that are multikey although no document has an array in their fields any more, except unique ones. For
-   * good, MongoDB does not read such an index in order, and sorts each page of its lists instead. Returns the names of the
-   * dropped ones, which {@link createIndexes} builds again, and of those that a document still keeps multikey.
+   * Drops indexes that are multikey although no document has an array in their fields anymore, except unique ones. MongoDB
+   * never reads such an index in order again, and sorts each page of its lists instead. Returns the names of the dropped
+   * ones, which {@link createIndexes} builds again, and of those that a document still keeps multikey.
    *
    * @see https://www.mongodb.com/docs/manual/core/indexes/index-types/index-multikey/
    */

@@ -23,12 +23,12 @@ export const LIST_CURSOR: CursorKind<ListPosition> = {
   name: 'list',
   toValues: ({ isBoosted, boostScore, createdAt, publicId }) => [
     isBoosted,
-    fromNumber(boostScore),
-    fromTime(createdAt),
+    encodeNumber(boostScore),
+    encodeTime(createdAt),
     publicId,
   ],
   fromValues: ([isBoosted, score, time, publicId]) => {
-    const [boostScore, createdAt] = [toNumber(score), toTime(time)];
+    const [boostScore, createdAt] = [decodeNumber(score), decodeTime(time)];
     return typeof isBoosted === 'boolean' && boostScore !== undefined && createdAt !== undefined && isNumber(publicId)
       ? { isBoosted, boostScore, createdAt, publicId }
       : undefined;
@@ -76,22 +76,22 @@ function parse(payload: Buffer): unknown[] {
 }
 
 /** Converts a Date to milliseconds, and a stored number to an array, to tell them apart. */
-function fromTime(time: ListPosition['createdAt']): unknown {
+function encodeTime(time: ListPosition['createdAt']): unknown {
   if (time instanceof Date) return time.getTime();
-  return typeof time === 'string' ? time : [fromNumber(time)];
+  return typeof time === 'string' ? time : [encodeNumber(time)];
 }
 
-function toTime(value: unknown): ListPosition['createdAt'] | undefined {
+function decodeTime(value: unknown): ListPosition['createdAt'] | undefined {
   if (typeof value === 'string') return value;
   if (isTime(value)) return new Date(value);
-  return Array.isArray(value) ? toNumber(value[0]) : undefined;
+  return Array.isArray(value) ? decodeNumber(value[0]) : undefined;
 }
 
-function fromNumber(number: OrderedNumber): unknown {
+function encodeNumber(number: OrderedNumber): unknown {
   return typeof number === 'number' ? number : { decimal: number.toString() };
 }
 
-function toNumber(value: unknown): OrderedNumber | undefined {
+function decodeNumber(value: unknown): OrderedNumber | undefined {
   if (isNumber(value)) return value;
   const { decimal } = Object(value) as { decimal?: unknown };
   try {
