@@ -1,4 +1,3 @@
-export { ALREADY_STORED, insertNumbered } from './insert-numbered.js';
 export * from './item-creator.js';
 export { itemIdForKey } from './item-id.js';
 export * from './item-size.js';
