@@ -47,9 +47,7 @@ void ((client: ItemListingClient) => client.items.getAll({ categoryId: 7 }));
 void ((client: ItemListingClient) => client.items.create({ name: 'Red city bike' }));
 `;
 
-const CONFIG = {
-  compilerOptions: { target: 'es2022', lib: ['es2022', 'dom'], module: 'node16', types: ['node'], strict: true },
-};
+const COMPILER_OPTIONS = { target: 'es2022', lib: ['es2022', 'dom'], module: 'node16', types: ['node'], strict: true };
 
 describe('the client package, installed from its tarball into an empty project', () => {
   let service: Service;
@@ -109,28 +107,17 @@ describe('the client package, installed from its tarball into an empty project',
     expect(stdout).toContain('Red city bike 149.5\n');
   });
 
-  it.each(['typed-module.mts', 'typed-common.cts'])(
-    'the client package compiles in strict TypeScript and runs from %s',
-    async (file) => {
-      await writeFile(
-        join(folder, file),
-        IMPORT + PROGRAM.replaceAll('[]', '[] as string[]').replace('(thrown)', '(thrown: ApiError)') + TYPED,
-      );
-      await writeFile(
-        join(folder, 'tsconfig.json'),
-        JSON.stringify({
-          ...CONFIG,
-          files: [file],
-          compilerOptions: { ...CONFIG.compilerOptions, typeRoots: [join(MODULES, '@types')] },
-        }),
-      );
-      const compilerOutput = await run(process.execPath, [TSC, '--project', folder]).then(
-        () => '',
-        (error: unknown) => (error as { stdout: string }).stdout,
-      );
-      expect(compilerOutput).toBe('');
-      await expectProgramToRun(file.replace(/ts$/, 'js'));
-    },
-    60_000,
-  );
+  it('the client package compiles in strict TypeScript and runs, as a module and as CommonJS', async () => {
+    const files = ['typed-module.mts', 'typed-common.cts'];
+    const program = PROGRAM.replaceAll('[]', '[] as string[]').replace('(thrown)', '(thrown: ApiError)');
+    for (const file of files) await writeFile(join(folder, file), IMPORT + program + TYPED);
+    const compilerOptions = { ...COMPILER_OPTIONS, typeRoots: [join(MODULES, '@types')] };
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ files, compilerOptions }));
+    const compilerOutput = await run(process.execPath, [TSC, '--project', folder]).then(
+      () => '',
+      (error: unknown) => (error as { stdout: string }).stdout,
+    );
+    expect(compilerOutput).toBe('');
+    for (const file of files) await expectProgramToRun(file.replace(/ts$/, 'js'));
+  });
 });

@@ -107,6 +107,17 @@ describe('configuration', () => {
   });
 
   it.each([
+    [true, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector' }],
+    [true, { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://collector' }],
+    [true, { OTEL_TRACES_EXPORTER: 'console' }],
+    [false, { OTEL_EXPORTER_OTLP_ENDPOINT: '' }],
+    [false, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector', OTEL_SDK_DISABLED: 'true' }],
+    [false, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector', OTEL_TRACES_EXPORTER: 'none' }],
+  ])('the configuration has tracing: %s with %j', (isOn, variables) => {
+    expect(loadApiConfig({ ...stores, ...variables }).tracing).toBe(isOn);
+  });
+
+  it.each([
     ['WORKER_PORT', 'secret'],
     ['WORKER_CONCURRENCY', '0'],
   ])('the configuration of a worker rejects %s=%s', (name, value) => {
