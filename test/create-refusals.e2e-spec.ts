@@ -53,7 +53,7 @@ describe('an API', () => {
     // The median, because other tests run at the same time.
     expect(median(durations)).toBeLessThan(AT_ONCE_MS);
     const messages = api.log.slice(firstLine).map(({ msg }) => msg);
-    expect(messages.filter((message) => message.startsWith('Redis is away'))).toHaveLength(1);
+    expect(messages.filter((message) => message.startsWith('Redis is unavailable'))).toHaveLength(1);
   });
 
   it('an API accepts creates after a full queue has drained, even if its clock was set back', async () => {

@@ -304,7 +304,7 @@ describe('TRUST_PROXY', () => {
       const { status } = await (await api.client()).call('getAll', {}, headers);
       expect(status).toBe(503);
       await eventually(() => {
-        const expected = { msg: 'MongoDB is away', requestId: headers['X-Request-Id'], ip };
+        const expected = { msg: 'MongoDB is unavailable', requestId: headers['X-Request-Id'], ip };
         expect(api.log).toContainEqual(expect.objectContaining(expected));
       });
     });

@@ -59,7 +59,7 @@ describe('the id of an item created with an Idempotency-Key', () => {
     expect(await both[0].database.models.secrets.countDocuments()).toBe(0);
   });
 
-  it('the id for an Idempotency-Key is unknown while MongoDB is away: a create with a key is refused, one without a key is accepted', async () => {
+  it('the id for an Idempotency-Key is unknown while MongoDB is unavailable: a create with a key is refused, one without a key is accepted', async () => {
     const mongod = await createMongodb();
     await startMongodb(mongod);
     const env = freshEnvironment({ MONGODB_URI: mongod.url, LOG_LEVEL: 'trace' });

@@ -53,8 +53,8 @@ describe('on a signal to stop', () => {
     });
 
     it('a process exits with 0 immediately on a signal while it waits for MongoDB and Redis', async () => {
-      const away = { MONGODB_URI: 'mongodb://127.0.0.1:1/none', REDIS_URL: 'redis://127.0.0.1:1' };
-      const process = ServiceProcess.start(name, { ...env, ...away });
+      const unavailable = { MONGODB_URI: 'mongodb://127.0.0.1:1/none', REDIS_URL: 'redis://127.0.0.1:1' };
+      const process = ServiceProcess.start(name, { ...env, ...unavailable });
       await process.waitForLog('listening');
       const { code, afterMs } = await process.end('SIGTERM', 'SIGTERM');
       expect(code).toBe(0);

@@ -83,7 +83,7 @@ describe('the Redis of rate limits', () => {
   });
 
   describe.each(['killed', 'stopped'])('while it is %s', (how) => {
-    it('reads are limited in each instance, and creates refused, while the Redis of rate limits is away', async () => {
+    it('reads are limited in each instance, and creates refused, while the Redis of rate limits is unavailable', async () => {
       const address = newAddress();
       if (how === 'killed') await redis.kill();
       else await redis.pause();
@@ -94,7 +94,11 @@ describe('the Redis of rate limits', () => {
       await eventually(async () => {
         expect(await health()).toEqual({
           status: 'degraded',
-          parts: { mongodb: 'ok', redis: 'ok', rateLimits: 'Redis of rate limits is away: requests cannot be counted' },
+          parts: {
+            mongodb: 'ok',
+            redis: 'ok',
+            rateLimits: 'Redis of rate limits is unavailable: requests cannot be counted',
+          },
         });
       });
       for (const api of [service.api, second.api]) {

@@ -41,14 +41,14 @@ describeWithTls('stores with TLS and passwords (skipped unless openssl is on PAT
       );
     });
   /** Expects both processes to say why they cannot use the stores, and which of them. */
-  const expectAway = async (redis: RegExp, mongodb: RegExp): Promise<void> => {
+  const expectUnavailable = async (redis: RegExp, mongodb: RegExp): Promise<void> => {
     for (const process of [api, worker]) {
       await expectLog(process, redis);
       await expectLog(process, mongodb);
       expect(process.isRunning).toBe(true);
     }
-    expect((await api.ready()).parts).toEqual({ mongodb: 'not seen yet', redis: 'away: creates are refused' });
-    expect((await worker.ready()).parts).toMatchObject({ mongodb: 'away', redis: 'away' });
+    expect((await api.ready()).parts).toEqual({ mongodb: 'not seen yet', redis: 'unavailable: creates are refused' });
+    expect((await worker.ready()).parts).toMatchObject({ mongodb: 'unavailable', redis: 'unavailable' });
   };
 
   it('secured stores are prepared by setup with a user of its own', () => {
@@ -82,7 +82,10 @@ describeWithTls('stores with TLS and passwords (skipped unless openssl is on PAT
       MONGODB_URI_FILE: '',
       MONGODB_URI: await wrongIn('mongodb-uri'),
     });
-    await expectAway(/^Redis is away, .*: WRONGPASS/, /^MongoDB is away, .*: Authentication failed/);
+    await expectUnavailable(
+      /^Redis is unavailable, .*: WRONGPASS/,
+      /^MongoDB is unavailable, .*: Authentication failed/,
+    );
     const [, password = ''] = /:([^:@/]+)@/.exec(await stores.read('mongodb-uri')) ?? [];
     await stores.asRedisAdmin('ACL', 'SETUSER', 'item-listing', `>${wrong}`);
     await stores.setPassword(wrong);
@@ -99,47 +102,41 @@ describeWithTls('stores with TLS and passwords (skipped unless openssl is on PAT
       MONGODB_URI: uri.replace(/&tlsCAFile=[^&]*/, ''),
     });
     const unknown = /(self-signed certificate|unable to (verify|get))/;
-    await expectAway(
-      new RegExp(`^Redis is away, .*${unknown.source}`),
-      new RegExp(`^MongoDB is away, .*${unknown.source}`),
+    await expectUnavailable(
+      new RegExp(`^Redis is unavailable, .*${unknown.source}`),
+      new RegExp(`^MongoDB is unavailable, .*${unknown.source}`),
     );
   });
 
-  it('secured stores are not trusted while their certificate is for another host, and used once it is replaced', async () => {
+  it('secured stores are not trusted while their certificate is for another host or has expired, and used once it is replaced', async () => {
     await stores.useCertificate(365, 'DNS:other.example');
     start();
     const reason = "does not match certificate's altnames";
-    await expectAway(new RegExp(`^Redis is away, .*${reason}`), new RegExp(`^MongoDB is away, .*${reason}`));
-    await stores.useCertificate(365, NAMES);
-    await expectReady();
-  });
-
-  it('secured stores are not trusted while the certificate of Redis has expired, and used once it is replaced', async () => {
+    await expectUnavailable(
+      new RegExp(`^Redis is unavailable, .*${reason}`),
+      new RegExp(`^MongoDB is unavailable, .*${reason}`),
+    );
     await stores.useCertificate(-1, NAMES);
-    start();
-    for (const process of [api, worker]) await expectLog(process, /^Redis is away, .*: certificate has expired/);
-    expect((await api.ready()).parts).toMatchObject({ redis: 'away: creates are refused' });
-    expect((await worker.ready()).parts).toMatchObject({ redis: 'away' });
+    for (const process of [api, worker]) await expectLog(process, /^Redis is unavailable, .*: certificate has expired/);
+    expect((await api.ready()).parts).toMatchObject({ redis: 'unavailable: creates are refused' });
+    expect((await worker.ready()).parts).toMatchObject({ redis: 'unavailable' });
     await stores.useCertificate(365, NAMES);
     await expectReady();
   });
 
-  it('secured stores are waited for while the user of MongoDB has no role', async () => {
+  it('secured stores are waited for while the user of MongoDB has no role, and that of Redis may not run a command', async () => {
     const change = { roles: ['readWrite'] };
     await stores.asMongodbAdmin({ revokeRolesFromUser: 'item-listing', ...change });
     start();
     for (const process of [api, worker])
-      await expectLog(process, /^MongoDB is away, .*: not authorized on item-listing/);
-    await stores.asMongodbAdmin({ grantRolesToUser: 'item-listing', ...change });
-    await expectReady();
-  });
-
-  it('secured stores are waited for while the user of Redis may not run a command', async () => {
+      await expectLog(process, /^MongoDB is unavailable, .*: not authorized on item-listing/);
     await stores.asRedisAdmin('ACL', 'SETUSER', 'item-listing', '-eval', '-evalsha');
-    start();
+    await stores.asMongodbAdmin({ grantRolesToUser: 'item-listing', ...change });
     const client = await api.client();
+    await eventually(async () => {
+      expect((await api.ready()).parts).toMatchObject({ mongodb: 'ok', redis: 'unavailable: creates are refused' });
+    });
     expect((await client.call('create', validInput())).status).toBe(503);
-    expect((await api.ready()).parts).toMatchObject({ redis: 'away: creates are refused' });
     await expectLog(api, /^Redis refuses a command: NOPERM .*'eval'/);
     await expectLog(worker, /^queue error NOPERM .*'evalsha'/);
     await stores.asRedisAdmin('ACL', 'SETUSER', 'item-listing', '+eval', '+evalsha');

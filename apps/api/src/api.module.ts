@@ -135,7 +135,7 @@ function optionalParts(limits: RateLimits | undefined, jwt: JwtVerifier | undefi
     parts.push({
       name: 'rateLimits',
       works: () => limits.canCount(CHECK_TIMEOUT_MS),
-      problem: 'Redis of rate limits is away: requests cannot be counted',
+      problem: 'Redis of rate limits is unavailable: requests cannot be counted',
     });
   if (jwt !== undefined)
     parts.push({

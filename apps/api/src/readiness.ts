@@ -2,7 +2,7 @@ import { NO_REPLICA_SET, type Database, type MissingIndexes, type SchemaReposito
 import { MAX_FAILED_JOBS, type BacklogState, type CreateQueue } from '@app/queue';
 import { CHECK_TIMEOUT_MS, OK, settledWithin, type Readiness, type ReadinessCheck } from '@app/runtime';
 
-const UNAVAILABLE = 'away: reads are refused';
+const UNAVAILABLE = 'unavailable: reads are refused';
 /** How long a complete list of indexes is remembered. While some are missing, each check lists them again. */
 const INDEXES_REMEMBERED_MS = 10_000;
 
@@ -40,7 +40,7 @@ export class ApiReadiness implements ReadinessCheck {
     const checkingOptional = Promise.all(this.optional.map(checkOptional));
     const [mongodb, backlog, optional] = await Promise.all([this.mongodb(), checkingBacklog, checkingOptional]);
     const queue =
-      backlog === undefined ? { redis: 'away: creates are refused' } : { redis: OK, ...problemsOf(backlog) };
+      backlog === undefined ? { redis: 'unavailable: creates are refused' } : { redis: OK, ...problemsOf(backlog) };
     const parts: Record<string, string> = { mongodb, ...queue, ...Object.fromEntries(optional) };
     if (this.isDraining) return { status: 'not ready', parts: { ...parts, process: 'stopping' } };
     if (!this.database.hasResponded || !this.hasUniqueIndexes) return { status: 'not ready', parts };

@@ -60,7 +60,7 @@ export async function retryFor(ms: number, what: string, print: Print, attempt: 
     } catch (error) {
       if (error instanceof ConfigError) throw error;
       if (performance.now() > end) throw new CommandError(`${what} did not respond within ${String(ms / 1000)} s`);
-      report(`${what} is away, trying again`);
+      report(`${what} is unavailable, trying again`);
       await delay(RETRY_MS);
     }
   }

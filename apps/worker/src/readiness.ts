@@ -17,9 +17,9 @@ export class WorkerReadiness implements ReadinessCheck {
       redisResponds(this.redis, CHECK_TIMEOUT_MS),
     ]);
     const parts = {
-      mongodb: hasMongodb ? OK : this.database.isReplicaSetMissing ? NO_REPLICA_SET : 'away',
-      redis: hasRedis ? OK : 'away',
-      consumer: hasRedis ? (this.consumer.idleReason ?? OK) : 'Redis is away',
+      mongodb: hasMongodb ? OK : this.database.isReplicaSetMissing ? NO_REPLICA_SET : 'unavailable',
+      redis: hasRedis ? OK : 'unavailable',
+      consumer: hasRedis ? (this.consumer.idleReason ?? OK) : 'Redis is unavailable',
     };
     return { status: Object.values(parts).every((part) => part === OK) ? 'ready' : 'not ready', parts };
   }

@@ -105,7 +105,7 @@ export class Database {
         reportRarely(
           this.replicaSetMissing
             ? `MongoDB has ${NO_REPLICA_SET}`
-            : `MongoDB is away, trying again: ${reasonOf(error)}`,
+            : `MongoDB is unavailable, trying again: ${reasonOf(error)}`,
         );
         await delay(RETRY_MS, undefined, { signal: this.closing.signal }).catch(() => undefined);
       }

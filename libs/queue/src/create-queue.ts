@@ -57,7 +57,7 @@ export class CreateQueue {
       prefix: keyPrefix(queuePrefix),
       // Nothing reads the event stream, because replies have their own channel.
       streams: { events: { maxLen: 1000 } },
-      // BullMQ checks the version only once. If Redis went away at that moment, every later add would fail.
+      // BullMQ checks the version only once. If Redis became unavailable at that moment, every later add would fail.
       skipVersionCheck: true,
     });
     this.queue.on('error', () => undefined);

@@ -126,7 +126,7 @@ describe('the queue on Redis', () => {
     }
     // The median, because other tests run at the same time.
     expect(median(durations)).toBeLessThan(100);
-    expect(lines).toEqual([expect.stringMatching(/^Redis is away, trying again: /)]);
+    expect(lines).toEqual([expect.stringMatching(/^Redis is unavailable, trying again: /)]);
   });
 
   it('the queue reads the memory of the Cluster node that holds it', async () => {

@@ -58,7 +58,7 @@ export function connectRedis(url: string, role: RedisRole, report: Report): Redi
   // A Cluster that loses only some of its nodes emits only `node error`.
   for (const event of ['error', 'node error'] as const) {
     redis.on(event, (error: Error) => {
-      report(`Redis is away, trying again: ${reasonOf(error)}`);
+      report(`Redis is unavailable, trying again: ${reasonOf(error)}`);
     });
   }
   if (role === 'subscriber' || role === 'worker') reconnectIfUnresponsive(redis);

@@ -23,7 +23,7 @@ describe('BatchLoader', () => {
               resolve(new Map(keys.filter((key) => key !== 'none').map((key) => [key, `found ${key}`])));
             },
             fail: () => {
-              reject(new Error('away'));
+              reject(new Error('unavailable'));
             },
           });
         }),

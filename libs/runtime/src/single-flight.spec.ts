@@ -59,8 +59,8 @@ describe('SingleFlight', () => {
 
   it('reads again for callers that waited for a failed read', async () => {
     const [first, second] = [load(), load()];
-    reads[0]?.reject(new Error('away'));
-    await expect(first).rejects.toThrow('away');
+    reads[0]?.reject(new Error('unavailable'));
+    await expect(first).rejects.toThrow('unavailable');
     await nextTurn();
     reads[1]?.resolve(2);
     expect(await second).toBe(2);

@@ -41,7 +41,10 @@ export class ErrorFilter implements ExceptionFilter {
     if (isDatabaseUnavailable(error)) {
       const { requestId } = request;
       const ip = this.callerAddress(request);
-      this.logger.warn({ requestId, ip, error: (error as Error).name, reason: reasonOf(error) }, 'MongoDB is away');
+      this.logger.warn(
+        { requestId, ip, error: (error as Error).name, reason: reasonOf(error) },
+        'MongoDB is unavailable',
+      );
       return UNAVAILABLE;
     }
     this.logUnexpected(error, request);

@@ -190,14 +190,14 @@ describe('CreateItemProducer', () => {
     void createMany(250);
     await after(600);
     findStored.mockClear();
-    findStored.mockRejectedValue(new Error('away'));
+    findStored.mockRejectedValue(new Error('unavailable'));
     await after(250);
     expect(findStored).toHaveBeenCalledTimes(1);
   });
 
   it('queues a lost job again only if MongoDB does not have its item', async () => {
     findStates.mockImplementation((ids) => Promise.resolve(ids.map(() => 'missing')));
-    findStored.mockRejectedValue(new Error('away'));
+    findStored.mockRejectedValue(new Error('unavailable'));
     void create();
     await after(5000);
     expect(add).toHaveBeenCalledTimes(1);

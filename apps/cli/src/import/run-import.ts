@@ -115,7 +115,7 @@ async function retryWhileAway<T>(attempt: () => Promise<T>): Promise<T> {
     } catch (error) {
       if (!isDatabaseUnavailable(error)) throw error;
       if (performance.now() > end)
-        throw new CommandError('MongoDB went away; run the same command again once it is back');
+        throw new CommandError('MongoDB became unavailable; run the same command again once it is back');
       await delay(RETRY_MS);
     }
   }

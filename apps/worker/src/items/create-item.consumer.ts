@@ -65,7 +65,7 @@ export class CreateItemConsumer {
     if (error instanceof UnknownVersionError) return { kind: 'delay', ms: UNKNOWN_VERSION_DELAY_MS };
     if (isDatabaseUnavailable(error)) {
       // The job is not at fault.
-      this.worker.pauseUntil('MongoDB is away', () => this.database.responds(PING_WITHIN_MS));
+      this.worker.pauseUntil('MongoDB is unavailable', () => this.database.responds(PING_WITHIN_MS));
       return { kind: 'wait' };
     }
     this.checksWithoutProgress = 0;

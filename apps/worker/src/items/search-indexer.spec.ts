@@ -84,7 +84,7 @@ describe('SearchIndexer', () => {
   it('continues after a batch that fails', async () => {
     let tries = 0;
     const failing = {
-      runFor: () => (++tries === 1 ? Promise.reject(new Error('away')) : Promise.resolve()),
+      runFor: () => (++tries === 1 ? Promise.reject(new Error('unavailable')) : Promise.resolve()),
     } as unknown as SearchBackfill;
     indexer = new SearchIndexer(failing);
     indexer.add(items(150));

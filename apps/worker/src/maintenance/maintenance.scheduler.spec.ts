@@ -43,7 +43,7 @@ describe('MaintenanceScheduler', () => {
   });
 
   it('runs again after a run that fails', async () => {
-    boosts = () => Promise.reject(new Error('away'));
+    boosts = () => Promise.reject(new Error('unavailable'));
     scheduler.start();
     await after(10_000);
     expect([runs.boosts, warnings]).toEqual([3, 3]);

@@ -72,7 +72,10 @@ describe('while a store is unavailable', () => {
     headers: Record<string, string> = {},
   ): Promise<HttpResponse<ErrorResponse> & Timed> {
     const since = Date.now();
-    const response = await client.call<ErrorResponse>(operation, input, { 'X-Request-Id': 'away-1', ...headers });
+    const response = await client.call<ErrorResponse>(operation, input, {
+      'X-Request-Id': 'unavailable-1',
+      ...headers,
+    });
     return { ...response, afterMs: Date.now() - since };
   }
 
@@ -104,7 +107,9 @@ describe('while a store is unavailable', () => {
         expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'SERVICE_UNAVAILABLE', '1']);
         expect(afterMs).toBeLessThan(PROMPTLY_MS);
       }
-      expect(api.log).toContainEqual(expect.objectContaining({ msg: 'MongoDB is away', requestId: 'away-1' }));
+      expect(api.log).toContainEqual(
+        expect.objectContaining({ msg: 'MongoDB is unavailable', requestId: 'unavailable-1' }),
+      );
       bringBack();
       await eventually(() => client.getAll(), RECOVERY_MS);
     });
@@ -125,9 +130,9 @@ describe('while a store is unavailable', () => {
     it('the API stays in rotation while MongoDB is unavailable, and the worker leaves it', async () => {
       await takeDown();
       const { httpStatus, parts } = await api.waitForStatus('degraded');
-      expect([httpStatus, parts]).toEqual([200, { mongodb: 'away: reads are refused', redis: 'ok' }]);
+      expect([httpStatus, parts]).toEqual([200, { mongodb: 'unavailable: reads are refused', redis: 'ok' }]);
       const { httpStatus: ofWorker, parts: partsOfWorker } = await worker.waitForStatus('not ready');
-      expect([ofWorker, partsOfWorker['mongodb'], partsOfWorker['redis']]).toEqual([503, 'away', 'ok']);
+      expect([ofWorker, partsOfWorker['mongodb'], partsOfWorker['redis']]).toEqual([503, 'unavailable', 'ok']);
     });
   });
 
@@ -167,9 +172,9 @@ describe('while a store is unavailable', () => {
     it('the API stays in rotation while Redis is unavailable, and the worker leaves it', async () => {
       await takeDown();
       const { httpStatus, parts } = await api.waitForStatus('degraded');
-      expect([httpStatus, parts]).toEqual([200, { mongodb: 'ok', redis: 'away: creates are refused' }]);
+      expect([httpStatus, parts]).toEqual([200, { mongodb: 'ok', redis: 'unavailable: creates are refused' }]);
       const { httpStatus: ofWorker, parts: partsOfWorker } = await worker.waitForStatus('not ready');
-      expect([ofWorker, partsOfWorker['mongodb'], partsOfWorker['redis']]).toEqual([503, 'ok', 'away']);
+      expect([ofWorker, partsOfWorker['mongodb'], partsOfWorker['redis']]).toEqual([503, 'ok', 'unavailable']);
     });
 
     it('processes that are told to stop while Redis is unavailable are not delayed', async () => {

@@ -40,7 +40,7 @@ describe('stores that are unavailable at boot', () => {
     for (const process of [api, worker]) {
       for (const store of ['MongoDB', 'Redis']) {
         const times = await eventually(() => {
-          const lines = process.log.filter(({ msg }) => msg.startsWith(`${store} is away, trying again`));
+          const lines = process.log.filter(({ msg }) => msg.startsWith(`${store} is unavailable, trying again`));
           expect(lines.length).toBeGreaterThan(1);
           return lines.map(({ time }) => Number(time));
         });
@@ -57,7 +57,7 @@ describe('stores that are unavailable at boot', () => {
     expect((await client.call('getAll', {})).status).toBe(503);
     const reason = expect.stringMatching(/^no replica set yet/) as string;
     await eventually(() => {
-      expect(api.log).toContainEqual(expect.objectContaining({ msg: 'MongoDB is away', reason }));
+      expect(api.log).toContainEqual(expect.objectContaining({ msg: 'MongoDB is unavailable', reason }));
     });
     await initiateReplicaSet({ set: 'rs0', host: `127.0.0.1:${String(mongod.port)}` });
     await startRedis(redis);
