@@ -103,7 +103,7 @@ describe('the documents', () => {
   });
 
   it('docs/configuration.md describes every setting', () => {
-    const source = readFileSync(join(ROOT, 'libs', 'runtime', 'src', 'settings.ts'), 'utf8');
+    const source = readFileSync(join(ROOT, 'libs', 'runtime', 'src', 'config', 'settings.ts'), 'utf8');
     const settings = [...source.matchAll(/^ {2}([A-Z][A-Z_]+): /gm)].map(([, name = '']) => name);
     expect(settings.length).toBeGreaterThan(15);
     const documented = read(join('docs', 'configuration.md'));
@@ -119,7 +119,7 @@ describe('the documents', () => {
       documented.some((each) => each === name || (each.endsWith('*') && name.startsWith(each.slice(0, -1))));
     expect(passed.length).toBeGreaterThan(15);
     expect(passed.filter((name) => !isDocumented(name))).toEqual([]);
-    const settings = read(join('libs', 'runtime', 'src', 'settings.ts'));
+    const settings = read(join('libs', 'runtime', 'src', 'config', 'settings.ts'));
     const secrets = [...settings.matchAll(/^ {2}([A-Z_]+): (?:SECRET|secret\()/gm)].map(([, name = '']) => name);
     expect(secrets.length).toBeGreaterThan(5);
     // Compose sets the files of these itself.

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect as connectTo, type AddressInfo, type Socket } from 'node:net';
 import type { ErrorBody } from '@app/contracts';
-import { Connections } from '../apps/api/src/http/connections.js';
+import { Connections } from '../apps/api/src/http/connections/connections.js';
 import { FastLane } from '../apps/api/src/http/fast-lane.js';
 import { requestListener } from '../apps/api/src/http/request-listener.js';
-import { createHttpServer } from '../apps/api/src/http/server.js';
+import { createHttpServer } from '../apps/api/src/http/connections/server.js';
 import { ApiError } from '../apps/api/src/http/api-error.js';
 import { ApiClient } from './support/api-client.js';
 import { freshEnvironment } from './support/environment.js';

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { findProgram } from './support/programs.js';
 
 const run = promisify(execFile);
-const LOGGER = join(__dirname, '..', 'dist', 'libs', 'runtime', 'src', 'logger.js');
+const LOGGER = join(__dirname, '..', 'dist', 'libs', 'runtime', 'src', 'process', 'logger.js');
 const PROGRAM = `
   const { createLogger } = require(${JSON.stringify(LOGGER)});
   createLogger('api', 'info').then((logger) => logger.info({ port: 3000 }, 'listening'));

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { ROOT } from '../../tools/checkout/root.mjs';
 import { workloadRule } from './workloads.mjs';
 
-const RUN = readFileSync(join(ROOT, 'libs', 'runtime', 'src', 'run.ts'), 'utf8');
+const RUN = readFileSync(join(ROOT, 'libs', 'runtime', 'src', 'process', 'run.ts'), 'utf8');
 /** Longest time that a process takes to stop. */
 const STOPS_WITHIN_S = Number(/EXIT_AFTER_MS = ([\d_]+)/.exec(RUN)[1].replace('_', '')) / 1000;
 const PROBES = ['startupProbe', 'livenessProbe', 'readinessProbe'];

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ROOT } from '../../tools/checkout/root.mjs';
 import { ofKind, workloadRule } from './workloads.mjs';
 
-const CONFIG = readFileSync(join(ROOT, 'libs', 'runtime', 'src', 'settings.ts'), 'utf8');
+const CONFIG = readFileSync(join(ROOT, 'libs', 'runtime', 'src', 'config', 'settings.ts'), 'utf8');
 const SETTINGS = [...CONFIG.matchAll(/^ {2}([A-Z][A-Z_]+): /gm)].map(([, name]) => name);
 const SECRETS = [...CONFIG.matchAll(/^ {2}([A-Z][A-Z_]+): (?:secret\(|SECRET)/gm)].map(([, name]) => name);
 /** Secrets that each process cannot start without. */

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { SchemaRepository, type Database } from '@app/database';
 import { createLogger, loadApiConfig, loadWorkerConfig } from '@app/runtime';
 import { createApp as createApi } from '../../apps/api/src/app.js';
-import type { ClientTimeouts } from '../../apps/api/src/http/server.js';
+import type { ClientTimeouts } from '../../apps/api/src/http/connections/server.js';
 import { createApp as createWorker } from '../../apps/worker/src/app.js';
 import { ApiClient } from './api-client.js';
 import { freshEnvironment, openDatabase } from './environment.js';

@@ -27,7 +27,7 @@ import { limitsProviders } from './limits/limits.providers.js';
 import { RateLimits } from './limits/rate-limits.js';
 import { CreateMetrics } from './metrics/create-metrics.js';
 import { registerQueueMetrics } from './metrics/queue-metrics.js';
-import type { CallerAddress } from './http/caller-address.js';
+import type { CallerAddress } from './http/headers/caller-address.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { InputPipe } from './http/input.pipe.js';
 

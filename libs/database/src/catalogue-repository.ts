@@ -1,4 +1,4 @@
-import type { Database } from './database.js';
+import type { Database } from './connection/database.js';
 import type { ItemRecord } from './item-record.js';
 import type { CategoryRecord, FavouriteRecord, TitleRecord } from './models.js';
 

@@ -1,5 +1,5 @@
 import { ITEM_VALIDATOR } from './serialization/item-validator.js';
-import type { Database } from './database.js';
+import type { Database } from './connection/database.js';
 import { MalformedItem, readItem } from './serialization/plain-item.js';
 import { ITEMS } from './serialization/projection.js';
 

@@ -1,4 +1,4 @@
-import type { Database } from './database.js';
+import type { Database } from './connection/database.js';
 
 const PUBLIC_ID = 'item.publicId';
 /** No majority write concern: if a failover repeats numbers, the unique index rejects them. */

@@ -1,5 +1,5 @@
 import type { mongo } from 'mongoose';
-import type { Database } from './database.js';
+import type { Database } from './connection/database.js';
 import { DURABLE_WRITE, insertEach, type InsertFailure } from './insert-each.js';
 import type { ItemRecord } from './item-record.js';
 import type { CategoryRecord, TitleRecord } from './models.js';

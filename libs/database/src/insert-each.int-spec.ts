@@ -1,8 +1,8 @@
 import { mongo } from 'mongoose';
 import { freshEnvironment, openDatabase } from '../../../test/support/environment.js';
 import { record } from '../../../test/support/items.js';
-import { isDatabaseUnavailable } from './database-errors.js';
-import type { Database } from './database.js';
+import { isDatabaseUnavailable } from './connection/database-errors.js';
+import type { Database } from './connection/database.js';
 import { insertEach, type InsertFailure } from './insert-each.js';
 import { ItemRepository } from './item-repository.js';
 import type { ItemRecord } from './item-record.js';

@@ -1,5 +1,5 @@
 import { mongo } from 'mongoose';
-import { isDatabaseUnavailable } from './database-errors.js';
+import { isDatabaseUnavailable } from './connection/database-errors.js';
 
 /** A write counts as stored once a majority has journaled it. Without a response in time, the outcome is unknown. */
 export const DURABLE_WRITE = { writeConcern: { w: 'majority', journal: true, wtimeoutMS: 5000 } } as const;

@@ -1,4 +1,4 @@
-import type { Database } from './database.js';
+import type { Database } from './connection/database.js';
 import { ItemRepository } from './item-repository.js';
 
 describe('ItemRepository', () => {

@@ -1,7 +1,7 @@
 import { ItemIdSchema, type ItemWithoutUrl } from '@app/contracts';
 import { BatchLoader, EXPIRED, Limiter, TimeoutError } from '@app/runtime';
 import type { mongo } from 'mongoose';
-import type { Database } from './database.js';
+import type { Database } from './connection/database.js';
 import { DURABLE_WRITE, insertEach, type InsertFailure } from './insert-each.js';
 import type { ItemRecord } from './item-record.js';
 import { FavouritesReader } from './lists/favourites-reader.js';

@@ -2,7 +2,7 @@ import { mongo } from 'mongoose';
 import { freshEnvironment, openDatabase } from '../../../test/support/environment.js';
 import { record, store } from '../../../test/support/items.js';
 import { profile } from '../../../test/support/profile.js';
-import type { Database } from './database.js';
+import type { Database } from './connection/database.js';
 import type { ItemRecord } from './item-record.js';
 import { MaintenanceRepository, type StaleItem } from './maintenance-repository.js';
 import { SchemaRepository } from './schema-repository.js';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { mongo, type Types } from 'mongoose';
-import type { Database } from './database.js';
-import { isDatabaseUnavailable } from './database-errors.js';
+import type { Database } from './connection/database.js';
+import { isDatabaseUnavailable } from './connection/database-errors.js';
 import type { ItemRecord } from './item-record.js';
 
 /** The fields that search terms are derived from. */

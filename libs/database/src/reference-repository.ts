@@ -1,5 +1,5 @@
 import { TtlCache } from '@app/runtime';
-import type { Database } from './database.js';
+import type { Database } from './connection/database.js';
 import type { ItemRecord } from './item-record.js';
 import type { CategoryRecord, TitleRecord } from './models.js';
 import { toNumber } from './serialization/plain-item.js';

@@ -1,7 +1,7 @@
 import { freshEnvironment, openDatabase } from '../../../test/support/environment.js';
 import { record, store } from '../../../test/support/items.js';
 import { profile } from '../../../test/support/profile.js';
-import type { Database } from './database.js';
+import type { Database } from './connection/database.js';
 import { LIST_INDEXES } from './models.js';
 import { SchemaRepository } from './schema-repository.js';
 

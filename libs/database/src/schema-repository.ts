@@ -1,5 +1,5 @@
 import type { mongo } from 'mongoose';
-import type { Database } from './database.js';
+import type { Database } from './connection/database.js';
 import { FAVOURITE_VALIDATOR, ITEM_VALIDATOR } from './serialization/item-validator.js';
 import { OBSOLETE_ITEM_INDEXES, LIST_INDEXES } from './models.js';
 

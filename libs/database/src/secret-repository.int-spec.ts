@@ -6,8 +6,8 @@ import {
   removeDatabaseServers,
   type DatabaseServer,
 } from '../../../test/support/database-servers.js';
-import { isDatabaseUnavailable } from './database-errors.js';
-import { Database } from './database.js';
+import { isDatabaseUnavailable } from './connection/database-errors.js';
+import { Database } from './connection/database.js';
 import { SecretRepository } from './secret-repository.js';
 
 describe('the secret of a database', () => {

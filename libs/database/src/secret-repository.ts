@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { TimeoutError } from '@app/runtime';
 import { mongo } from 'mongoose';
-import type { Database } from './database.js';
+import type { Database } from './connection/database.js';
 import { DUPLICATE_KEY, DURABLE_WRITE } from './insert-each.js';
 
 /** What a secret is for. */

@@ -2,7 +2,7 @@ import type { Provider } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { ApiKeyRepository, Database } from '@app/database';
 import { provide, type AuthConfig, type Logger } from '@app/runtime';
-import type { CallerAddress } from '../http/caller-address.js';
+import type { CallerAddress } from '../http/headers/caller-address.js';
 import { ApiKeyVerifier } from './api-key-verifier.js';
 import { AuthGuard } from './auth.guard.js';
 import { Authenticator } from './authenticator.js';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isApiKeyLike } from '@app/database';
 import { TtlCache } from '@app/runtime';
-import type { CallerAddress } from '../http/caller-address.js';
+import type { CallerAddress } from '../http/headers/caller-address.js';
 import { InvalidCredential } from './auth-errors.js';
 import { bearerToken } from './bearer-token.js';
 import { FailedAttempts } from './failed-attempts.js';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../http/api-error.js';
-import { countHeader } from '../http/count-header.js';
+import { countHeader } from '../http/headers/count-header.js';
 import { InvalidCredential } from './auth-errors.js';
 
 /** The syntax of a bearer token (https://www.rfc-editor.org/rfc/rfc6750#section-2.1). */

@@ -1,6 +1,6 @@
 import { EXPIRED, Limiter, TtlCache } from '@app/runtime';
 import { ApiError } from '../http/api-error.js';
-import { networkOf } from '../http/network-of.js';
+import { networkOf } from '../http/headers/network-of.js';
 import { InvalidCredential, UnknownKey } from './auth-errors.js';
 
 const WINDOW_MS = 60_000;

@@ -1,6 +1,6 @@
 import type { Logger } from '@app/runtime';
 import type { ApiResponse, ResponseObserver } from './api-message.js';
-import type { CallerAddress } from './caller-address.js';
+import type { CallerAddress } from './headers/caller-address.js';
 
 /** Longer paths are cut. Those of the API are much shorter. */
 const MAX_PATH_LENGTH = 200;

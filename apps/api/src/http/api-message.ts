@@ -5,7 +5,7 @@ import type { Access } from '../auth/access.js';
 import type { Principal } from '../auth/principal.js';
 import { Json } from '../orpc/json.js';
 import type { ApiErrorDetails } from './api-error.js';
-import { COMMON_HEADERS } from './security-headers.js';
+import { COMMON_HEADERS } from './headers/security-headers.js';
 
 /** The connection of a request. The process holds memory for it. */
 export interface RequestConnection {

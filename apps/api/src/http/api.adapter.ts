@@ -3,12 +3,12 @@ import { StreamableFile } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { ApiConfig } from '@app/runtime';
 import { sendJson, type ApiRequest, type ApiResponse } from './api-message.js';
-import { Connections } from './connections.js';
-import { crossOrigin } from './cors.js';
+import { Connections } from './connections/connections.js';
+import { crossOrigin } from './headers/cors.js';
 import { FastLane, type NextFunction } from './fast-lane.js';
 import { pathOf, prepareInput, requestListener, sendNoRoute, type RequestListenerOptions } from './request-listener.js';
 import { traceRequests } from './request-spans.js';
-import { createHttpServer, type ClientTimeouts } from './server.js';
+import { createHttpServer, type ClientTimeouts } from './connections/server.js';
 
 /** Counted from the start of closing. Creates have ended by then, so clients that remain neither send nor read. */
 const CUT_OFF_MS = 7000;

@@ -3,9 +3,9 @@ import { ERRORS, type ErrorCode } from '@app/contracts';
 import { isDatabaseUnavailable, reasonOf } from '@app/database';
 import { TimeoutError, type Logger } from '@app/runtime';
 import { sendError, type ApiRequest, type ApiResponse } from './api-message.js';
-import type { CallerAddress } from './caller-address.js';
+import type { CallerAddress } from './headers/caller-address.js';
 import { ApiError, type ApiErrorDetails } from './api-error.js';
-import { cutOff } from './early-error.js';
+import { cutOff } from './connections/early-error.js';
 
 /** A store that is unavailable is usually back within seconds. */
 const UNAVAILABLE = new ApiError('SERVICE_UNAVAILABLE', { headers: { 'Retry-After': '1' } });

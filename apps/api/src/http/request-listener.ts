@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { ApiListener, ApiRequest, ApiResponse, ResponseObserver } from './api-message.js';
-import type { HandleRequest } from './client-connection.js';
-import { NO_SUCH_PATH, NOT_HTTP, type Connections } from './connections.js';
-import { countHeader } from './count-header.js';
-import type { CrossOrigin } from './cors.js';
-import { cutOff, isFullyRead, sendEarlyError } from './early-error.js';
+import type { HandleRequest } from './connections/client-connection.js';
+import { NO_SUCH_PATH, NOT_HTTP, type Connections } from './connections/connections.js';
+import { countHeader } from './headers/count-header.js';
+import type { CrossOrigin } from './headers/cors.js';
+import { cutOff, isFullyRead, sendEarlyError } from './connections/early-error.js';
 import { unwrap } from '../orpc/envelope.js';
 import type { ErrorFilter } from './error.filter.js';
 import type { FastLane, NextFunction, RequestHandler } from './fast-lane.js';
-import { readBody, sendContinue, type ReadBodyOptions } from './read-body.js';
+import { readBody, sendContinue, type ReadBodyOptions } from './connections/read-body.js';
 import { ApiError } from './api-error.js';
 
 export interface RequestListenerOptions extends ReadBodyOptions {

@@ -4,10 +4,10 @@ import { Needs } from '../auth/access.js';
 import type { Json } from '../orpc/json.js';
 import { CategoryIssuesFilter } from './category-issues.filter.js';
 import { CreatePacingGuard } from './create-pacing.guard.js';
-import { idempotencyKeyOf } from '../http/idempotency-key.js';
+import { idempotencyKeyOf } from '../http/headers/idempotency-key.js';
 import { CreateItemDto, GetAllDto, GetByIdDto } from './items.dto.js';
 import { ItemsService } from './items.service.js';
-import { preferencesOf } from '../http/prefer.js';
+import { preferencesOf } from '../http/headers/prefer.js';
 
 /** A search of more characters is abandoned when its client disconnects, so that its text does not stay in memory. */
 const LARGE_SEARCH = 10_000;

@@ -31,7 +31,7 @@ import type { Principal } from '../auth/principal.js';
 import { ApiError, type ApiErrorDetails } from '../http/api-error.js';
 import { CreateItemProducer, type ProducerOutcome } from './create-item.producer.js';
 import { MalformedItems } from './malformed-items.js';
-import type { Preferences } from '../http/prefer.js';
+import type { Preferences } from '../http/headers/prefer.js';
 
 /** The minimum time that a create gets to be queued, even if its client does not wait. */
 const QUEUE_WITHIN_MS = 200;

@@ -1,7 +1,7 @@
 import type { Provider } from '@nestjs/common';
 import type { Report } from '@app/queue';
 import type { ApiConfig } from '@app/runtime';
-import type { CallerAddress } from '../http/caller-address.js';
+import type { CallerAddress } from '../http/headers/caller-address.js';
 import { RateLimits } from './rate-limits.js';
 
 /** Returns what limits callers: nothing unless a limit is set. */

@@ -1,8 +1,8 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { connectRedis, redisResponds, untilReady, type RedisConnection, type Report } from '@app/queue';
 import type { ApiRequest, ApiResponse } from '../http/api-message.js';
-import type { CallerAddress } from '../http/caller-address.js';
-import { networkOf } from '../http/network-of.js';
+import type { CallerAddress } from '../http/headers/caller-address.js';
+import { networkOf } from '../http/headers/network-of.js';
 import type { Operation } from '../http/operation.js';
 import { ConcurrencyLimiter } from './concurrency-limiter.js';
 import { concurrencyExceeded, concurrencyItem, limitItem, policyItem, quotaExceeded } from './limit-headers.js';

@@ -1,5 +1,5 @@
 import { freshEnvironment, openDatabase } from '../../../../test/support/environment.js';
-import type { Database } from '../database.js';
+import type { Database } from '../connection/database.js';
 import { ApiKeyRepository, TooManyKeys } from './api-key-repository.js';
 
 describe('the API keys of an owner', () => {

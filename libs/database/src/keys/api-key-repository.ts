@@ -1,6 +1,6 @@
 import { BatchLoader } from '@app/runtime';
 import type { Collection } from 'mongoose';
-import type { Database } from '../database.js';
+import type { Database } from '../connection/database.js';
 import { DURABLE_WRITE } from '../insert-each.js';
 import type { ApiKeyRecord } from '../models.js';
 import { digestOf, newApiKey } from './api-key.js';

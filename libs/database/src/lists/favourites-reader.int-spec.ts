@@ -1,6 +1,6 @@
 import { freshEnvironment, openDatabase } from '../../../../test/support/environment.js';
 import { addFavourites, record, store } from '../../../../test/support/items.js';
-import type { Database } from '../database.js';
+import type { Database } from '../connection/database.js';
 import { ItemRepository } from '../item-repository.js';
 import { SchemaRepository } from '../schema-repository.js';
 import { idOf } from '../serialization/item-json.js';

@@ -1,5 +1,5 @@
 import { mongo } from 'mongoose';
-import type { Database } from '../database.js';
+import type { Database } from '../connection/database.js';
 import { idOf, type RawItem } from '../serialization/item-json.js';
 import { encodeCursor, FAVOURITES_CURSOR, type FavouritePosition } from './list-cursor.js';
 import { conditionsOf, type ItemFilter } from './list-query.js';

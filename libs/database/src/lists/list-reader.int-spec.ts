@@ -2,7 +2,7 @@ import { mongo } from 'mongoose';
 import { freshEnvironment, openDatabase } from '../../../../test/support/environment.js';
 import { inListOrder, isListed, record, store } from '../../../../test/support/items.js';
 import { profile, type ProfiledQuery } from '../../../../test/support/profile.js';
-import type { Database } from '../database.js';
+import type { Database } from '../connection/database.js';
 import { idOf } from '../serialization/item-json.js';
 import type { ItemRecord } from '../item-record.js';
 import { ItemRepository } from '../item-repository.js';

@@ -1,8 +1,8 @@
 import { TtlCache } from '@app/runtime';
 import { mongo } from 'mongoose';
-import type { Database } from '../database.js';
-import { isIndexMissing } from '../database-errors.js';
-import type { ItemQuery } from '../find-items.js';
+import type { Database } from '../connection/database.js';
+import { isIndexMissing } from '../connection/database-errors.js';
+import type { ItemQuery } from '../connection/find-items.js';
 import { lastInOrder, type OptionalPosition } from './last-in-order.js';
 import { encodeCursor, LIST_CURSOR } from './list-cursor.js';
 import { deserialize, idOf, type RawItem } from '../serialization/item-json.js';

@@ -5,16 +5,16 @@ import {
   removeDatabaseServers,
   startMongodb,
   type DatabaseServer,
-} from '../../../test/support/database-servers.js';
-import { freshEnvironment, openDatabase } from '../../../test/support/environment.js';
-import { eventually } from '../../../test/support/eventually.js';
-import { record, store } from '../../../test/support/items.js';
+} from '../../../../test/support/database-servers.js';
+import { freshEnvironment, openDatabase } from '../../../../test/support/environment.js';
+import { eventually } from '../../../../test/support/eventually.js';
+import { record, store } from '../../../../test/support/items.js';
 import { Database } from './database.js';
 import { isDatabaseUnavailable } from './database-errors.js';
-import type { ItemRecord } from './item-record.js';
-import { initiateReplicaSet } from './replica-set.js';
-import { idOf } from './serialization/item-json.js';
-import { ITEMS } from './serialization/projection.js';
+import type { ItemRecord } from '../item-record.js';
+import { initiateReplicaSet } from '../administration/replica-set.js';
+import { idOf } from '../serialization/item-json.js';
+import { ITEMS } from '../serialization/projection.js';
 
 const [NETWORK_TIMEOUT, NOT_PRIMARY, TIME_LIMIT, UNKNOWN_OPERATOR] = [89, 10107, 50, 2];
 

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { isSpanContextValid, trace } from '@opentelemetry/api';
-import { ConfigError, type ApiConfig, type WorkerConfig } from './config.js';
+import { ConfigError, type ApiConfig, type WorkerConfig } from '../config/config.js';
 import { createLogger, type Logger } from './logger.js';
 
 /** A process that has started and can be stopped gracefully. */

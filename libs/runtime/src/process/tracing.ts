@@ -1,7 +1,7 @@
 import { NodeSDK, resources, tracing } from '@opentelemetry/sdk-node';
 import { IORedisInstrumentation } from '@opentelemetry/instrumentation-ioredis';
 import { MongoDBInstrumentation } from '@opentelemetry/instrumentation-mongodb';
-import { settledWithin } from './deadline.js';
+import { settledWithin } from '../concurrency/deadline.js';
 import { RateLimitingSampler } from './rate-limiting-sampler.js';
 
 /** How many traces an API begins per second, unless `OTEL_TRACES_SAMPLER` says otherwise. */

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { ApiConfig } from '@app/runtime';
-import { ApiRequest, ApiResponse, type ApiListener } from './api-message.js';
+import { ApiRequest, ApiResponse, type ApiListener } from '../api-message.js';
 import { IDLE_MS } from './client-connection.js';
 import type { Connections } from './connections.js';
 

@@ -1,9 +1,9 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { Socket } from 'node:net';
-import type { ApiResponse, RequestConnection } from './api-message.js';
+import type { ApiResponse, RequestConnection } from '../api-message.js';
 import { sendEarlyError, sendUnparsedError } from './early-error.js';
 import type { MemoryBudget } from './memory-budget.js';
-import type { ApiError } from './api-error.js';
+import type { ApiError } from '../api-error.js';
 
 /** Handles a request once its turn comes. */
 export type HandleRequest = (response: ApiResponse) => void;

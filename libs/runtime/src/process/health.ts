@@ -1,4 +1,4 @@
-import { TtlCache } from './ttl-cache.js';
+import { TtlCache } from '../ttl-cache.js';
 
 /** The state of a process, with one line for each part: {@link OK}, or what is wrong with it. */
 export interface Readiness {

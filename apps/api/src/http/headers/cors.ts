@@ -1,5 +1,5 @@
 import cors from 'cors';
-import type { ApiResponse } from './api-message.js';
+import type { ApiResponse } from '../api-message.js';
 
 /** The response headers that scripts of other origins may read. */
 const EXPOSED = [

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { errorBody } from '@app/contracts';
-import { sendError, type ApiResponse } from './api-message.js';
-import type { ApiError } from './api-error.js';
-import { COMMON_HEADERS } from './security-headers.js';
+import { sendError, type ApiResponse } from '../api-message.js';
+import type { ApiError } from '../api-error.js';
+import { COMMON_HEADERS } from '../headers/security-headers.js';
 
 const DISCARD_BYTES = 4 * 1024 * 1024;
 /** How long to keep reading after the response. */

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
 import { OK, SHARED_FOR_MS, type SharedReadiness } from './health.js';
-import { TtlCache } from './ttl-cache.js';
+import { TtlCache } from '../ttl-cache.js';
 import { VERSION } from './version.js';
 
 /** A store, with a function that resolves to whether it responded in time. */

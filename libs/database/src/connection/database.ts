@@ -18,9 +18,9 @@ import {
   reasonOf,
 } from './database-errors.js';
 import { findItems, type ItemQuery } from './find-items.js';
-import { createModels, type Models } from './models.js';
+import { createModels, type Models } from '../models.js';
 import { readUntil, type QueryLimits } from './query-limits.js';
-import type { RawItem } from './serialization/item-json.js';
+import type { RawItem } from '../serialization/item-json.js';
 
 export interface DatabaseOptions {
   uri: string;

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ErrorCode } from '@app/contracts';
-import type { ApiResponse } from './api-message.js';
+import type { ApiResponse } from '../api-message.js';
 import { ClientConnection, type HandleRequest } from './client-connection.js';
 import { MemoryBudget } from './memory-budget.js';
 import { NewConnections } from './new-connections.js';
-import { ApiError } from './api-error.js';
+import { ApiError } from '../api-error.js';
 
 const CODES: Record<string, ErrorCode> = {
   HPE_HEADER_OVERFLOW: 'REQUEST_HEADER_FIELDS_TOO_LARGE',

@@ -1,4 +1,4 @@
-import { ApiError } from './api-error.js';
+import { ApiError } from '../api-error.js';
 
 /** Visible ASCII, which every proxy forwards unchanged. */
 const KEY = /^[\x21-\x7e]{1,255}$/;

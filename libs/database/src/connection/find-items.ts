@@ -1,6 +1,6 @@
 import { mongo } from 'mongoose';
 import { limitsUntil, readUntil } from './query-limits.js';
-import type { RawItem } from './serialization/item-json.js';
+import type { RawItem } from '../serialization/item-json.js';
 
 /** A query for items, with options of MongoDB's `find` command. */
 export interface ItemQuery {

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { isTooComplex, MAX_JSON, parseExactJson } from '@app/contracts';
-import type { ApiResponse } from './api-message.js';
+import type { ApiResponse } from '../api-message.js';
 import { GrowingBuffer } from './growing-buffer.js';
-import { ApiError } from './api-error.js';
+import { ApiError } from '../api-error.js';
 import type { NewConnections } from './new-connections.js';
 
 const JSON_TYPE = 'application/json';
