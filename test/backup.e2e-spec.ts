@@ -8,7 +8,7 @@ import { ApiKeyRepository, SchemaRepository, type Database } from '@app/database
 import type { ApiClient } from './support/api-client.js';
 import { runToExit } from './support/command.js';
 import { freshEnvironment, openDatabase } from './support/environment.js';
-import { validInput } from './support/items.js';
+import { record as storedRecord, validInput } from './support/items.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
 import { findProgram } from './support/programs.js';
 
@@ -24,7 +24,9 @@ describe(`a backup (${hasTools ? 'by' : 'without'} the MongoDB Database Tools)`,
   beforeAll(async () => {
     env = freshEnvironment({ LOG_LEVEL: 'info' });
     database = await openDatabase(env);
-    await new SchemaRepository(database).createIndexes();
+    const schema = new SchemaRepository(database);
+    await schema.createIndexes();
+    await schema.validateWrites(true);
     folder = await mkdtemp(join(tmpdir(), 'backup-'));
   });
   afterAll(async () => {
@@ -51,16 +53,20 @@ describe(`a backup (${hasTools ? 'by' : 'without'} the MongoDB Database Tools)`,
     if (!hasTools) return copyByDriver(database);
     const options = [`--uri=${String(env['MONGODB_URI'])}`, `--archive=${join(folder, 'items.archive')}`, '--gzip'];
     await run('mongodump', options);
-    return () => run('mongorestore', [...options, '--drop']);
+    return () => run('mongorestore', [...options, '--drop', '--bypassDocumentValidation']);
   };
 
-  it('a backup restores items, their keys, API keys as they were, and the numbers of later items', async () => {
+  it('a backup restores items, also invalid ones, their keys, API keys as they were, and the numbers of later items', async () => {
     const processes = await startBoth();
     const client = await processes[0]?.client();
     const before = await createWith(client, 'before');
     const keys = new ApiKeyRepository(database);
     const expiresAt = new Date(Date.now() + 3_600_000);
     const { record } = await keys.create({ owner: 'before', scopes: [], expiresAt });
+    const { collection } = database.models.items;
+    // Stored by another service before there was a validator.
+    const invalid = { ...storedRecord(), price: 'unknown' };
+    await collection.insertOne(invalid, { bypassDocumentValidation: true });
     const restore = await backUp();
     const after = await createWith(client, 'after');
     await keys.create({ owner: 'after', scopes: [], expiresAt });
@@ -74,27 +80,31 @@ describe(`a backup (${hasTools ? 'by' : 'without'} the MongoDB Database Tools)`,
     expect((await restored?.call('getById', { id: before.id }))?.body).toEqual(before);
     expect((await restored?.call('getById', { id: after.id }))?.status).toBe(404);
     expect(await keys.findAll()).toEqual([record]);
+    expect(await collection.findOne({ _id: invalid._id })).toEqual(invalid);
+    await expect(collection.insertOne({ ...storedRecord(), price: 'unknown' })).rejects.toThrow('validation');
     expect(await createWith(restored, 'before')).toEqual(before);
     expect((await createWith(restored, 'after')).id).toBe(after.id);
     expect((await createWith(restored, 'new')).publicId).toBeGreaterThan(before.publicId);
   });
 });
 
-/** Like `backUp`, but without the indexes and the validator, which `setup` has to create again. */
+/** Like `backUp`, but without the indexes, which `setup` has to create again. */
 async function copyByDriver({ connection }: Database): Promise<() => Promise<void>> {
   // Keeps the BSON types of the values.
-  const options = { promoteValues: false };
-  const collections = await connection.listCollections();
+  const form = { promoteValues: false };
+  const collections = await connection.db?.listCollections().toArray();
   const copies = await Promise.all(
-    collections.map(async ({ name }) => ({
-      name,
-      documents: await connection.collection(name).find({}, options).toArray(),
+    (collections ?? []).map(async (collection) => ({
+      name: collection.name,
+      options: 'options' in collection ? collection.options : {},
+      documents: await connection.collection(collection.name).find({}, form).toArray(),
     })),
   );
   return async () => {
-    for (const { name, documents } of copies) {
+    for (const { name, options, documents } of copies) {
       await connection.dropCollection(name);
-      if (documents.length > 0) await connection.collection(name).insertMany(documents);
+      const collection = await connection.createCollection(name, options);
+      if (documents.length > 0) await collection.insertMany(documents, { bypassDocumentValidation: true });
     }
   };
 }

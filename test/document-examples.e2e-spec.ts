@@ -63,16 +63,16 @@ const ELSEWHERE = new Map([
     'Docker; the queries of the dashboard: dashboard.e2e-spec.ts',
   ],
   [
-    `1079a205 docker compose exec -T mongo sh -c 'mongodump --uri "$(cat /run/mongodb-admin/mongodb-admin-uri)" --archive --gzip' > items.archive`,
+    `f3b9f656 docker compose exec -T mongo sh -c 'mongodump --uri "$(cat /run/mongodb-admin/mongodb-admin-uri)" --archive --gzip' > items.archive.new && mv items.archive.new items.archive`,
     'backup.e2e-spec.ts',
   ],
   ...[
     '4891c215 docker compose run --rm --no-deps setup node dist/apps/cli/src/keys.js list',
     '3f44d76a docker compose stop api worker',
-    `c5778df5 docker compose exec -T mongo sh -c 'mongorestore --uri "$(cat /run/mongodb-admin/mongodb-admin-uri)" --archive --gzip --drop' < items.archive`,
+    `6383166f docker compose exec -T mongo sh -c 'mongorestore --uri "$(cat /run/mongodb-admin/mongodb-admin-uri)" --archive --gzip --drop --bypassDocumentValidation' < items.archive`,
     'b4ee737e docker compose run --rm setup',
     '66b1f14b docker compose run --rm --no-deps setup node dist/apps/cli/src/keys.js revoke ID',
-    'c6db98eb docker compose up -d',
+    '4d4e0878 docker compose up -d --scale worker=3',
   ].map((command) => [command, 'restore: backup.e2e-spec.ts'] as const),
   ['806f642b docker compose build', 'upgrade: npm run test:compose'],
   [
