@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { runInNewContext } from 'node:vm';
@@ -15,13 +15,8 @@ const run = promisify(execFile);
 const DOCUMENT = join(__dirname, '..', '..', 'docs', 'securing.md');
 const FOLDER = '/etc/item-listing/tls';
 const REDIS_ADMIN = 'REDIS-ADMIN-PASSWORD';
-const PASSWORDS = [
-  REDIS_ADMIN,
-  'REDIS-PASSWORD',
-  'MONGODB-ADMIN-PASSWORD',
-  'MONGODB-PASSWORD',
-  'MONGODB-SETUP-PASSWORD',
-];
+const MONGODB_ADMIN = 'MONGODB-ADMIN-PASSWORD';
+const PASSWORDS = [REDIS_ADMIN, 'REDIS-PASSWORD', MONGODB_ADMIN, 'MONGODB-PASSWORD', 'MONGODB-SETUP-PASSWORD'];
 
 /** Returns whether the Redis of the tests is built with TLS. One without it does not know the setting. */
 export function redisHasTls(): boolean {
@@ -105,7 +100,7 @@ export class SecuredStores {
 
   /** Runs a command of MongoDB as its administrator, by default in the service's database. */
   async asMongodbAdmin(command: mongo.Document, database?: string): Promise<void> {
-    await this.runOnMongodb(this.uriIn("mongosh 'mongodb://admin"), [command], database);
+    await this.runOnMongodb(this.adminUri, [command], database);
   }
 
   /** Changes the password of the service's user of MongoDB. */
@@ -117,12 +112,13 @@ export class SecuredStores {
   async useCertificate(days: number, names: string): Promise<void> {
     await writeFile(join(this.folder, 'names.txt'), `subjectAltName = ${names}`);
     const signing =
-      this.example('openssl')
+      this.example('openssl req')
         .split('\n')
         .find((line) => line.includes('x509 -req')) ?? '';
     const signed = signing.replace('-days 365', `-days ${String(days)}`);
-    await this.bash(`${signed}\ncat server.crt server.key > server.pem`);
-    await this.asRedisAdmin('CONFIG', 'SET', 'tls-cert-file', join(this.folder, 'server.pem'));
+    await this.bash(`${signed}\ncat server.crt server.key > server.new && mv server.new server.pem`);
+    await this.bash(this.example('install'));
+    await this.asRedisAdmin('CONFIG', 'SET', 'tls-cert-file', join(this.folder, 'redis.pem'));
     if (days > 0) await this.asMongodbAdmin({ rotateCertificates: 1 }, 'admin');
   }
 
@@ -138,13 +134,18 @@ export class SecuredStores {
     return `rediss+sentinel://${username}:${own}@localhost:${String(port)}/main?sentinelPassword=${password}`;
   }
 
-  /** Starts a Redis Cluster of one node with the same users. Returns its `REDIS_URL`. */
+  /**
+   * Starts a Redis Cluster of one node with the same users, which is known by its name only. Returns its `REDIS_URL`.
+   * From then on, the certificate has no addresses.
+   */
   async startCluster(): Promise<string> {
-    const users = this.example('port 0')
+    await this.useCertificate(365, 'DNS:localhost');
+    const users = this.example('bind')
       .split('\n')
       .filter((line) => line.startsWith('user '));
     const port = await this.startAnother('--cluster-enabled', [
-      ...['tls-cluster yes', 'cluster-announce-ip 127.0.0.1', ...users],
+      ...['tls-cluster yes', 'cluster-announce-hostname localhost', 'cluster-preferred-endpoint-type hostname'],
+      ...users,
     ]);
     await this.runOnRedis(port, 'CLUSTER', 'ADDSLOTS', ...Array.from({ length: 16_384 }, (_, slot) => String(slot)));
     await this.runOnRedis(port, 'ACL', 'SETUSER', 'item-listing', '+cluster|slots', '+cluster|info');
@@ -157,13 +158,13 @@ export class SecuredStores {
   }
 
   private async setUp(): Promise<void> {
-    await this.bash(this.example('openssl'));
-    await writeFile(join(this.folder, 'redis.conf'), this.example('port 0'));
+    for (const first of ['openssl req', 'install', 'openssl rand']) await this.bash(this.example(first));
+    await writeFile(join(this.folder, 'redis.conf'), this.example('bind'));
     await writeFile(join(this.folder, 'mongod.conf'), this.example('net:'));
     this.redis.start();
     this.mongod.start();
-    await this.runMongosh("mongosh 'mongodb://localhost", 'rs.initiate');
-    await this.runMongosh("mongosh 'mongodb://admin", "db.createUser({ user: 'item-listing'");
+    await this.runMongosh(this.uriIn("mongosh 'mongodb://localhost/admin"), 'rs.initiate');
+    await this.runMongosh(this.adminUri, "db.createUser({ user: 'item-listing'");
     await this.bash(this.example('umask'));
     await this.asRedisAdmin('PING');
   }
@@ -174,7 +175,7 @@ export class SecuredStores {
       url: 'rediss://localhost',
       command: [binary('REDIS_SERVER_BIN'), join(own, 'server.conf'), mode, ...(mode === '--sentinel' ? [] : ['yes'])],
     }));
-    const tls = this.example('port 0')
+    const tls = this.example('bind')
       .split('\n')
       .filter((line) => /^tls-(?!port)/.test(line));
     const own = ['port 0', `tls-port ${String(server.port)}`, 'bind 127.0.0.1', `dir ${server.folder}`];
@@ -187,14 +188,14 @@ export class SecuredStores {
     await run('bash', ['-e', '-c', commands], { cwd: this.folder });
   }
 
-  /** Runs an example of mongosh, in the database to which the example before it connects. */
-  private async runMongosh(connect: string, first: string): Promise<void> {
+  /** Runs an example of mongosh. */
+  private async runMongosh(uri: string, first: string): Promise<void> {
     const commands: mongo.Document[] = [];
     runInNewContext(this.example(first), {
       rs: { initiate: (config: unknown) => commands.push({ replSetInitiate: config }) },
       db: { createUser: ({ user, ...rest }: { user: string }) => commands.push({ createUser: user, ...rest }) },
     });
-    await this.runOnMongodb(this.uriIn(connect), commands);
+    await this.runOnMongodb(uri, commands);
   }
 
   private async runOnMongodb(uri: string, commands: mongo.Document[], database?: string): Promise<void> {
@@ -207,6 +208,12 @@ export class SecuredStores {
     }
   }
 
+  /** The URI of the example that connects as the administrator, whose password `mongosh` asks for. */
+  private get adminUri(): string {
+    const credentials = `admin:${this.passwords.get(MONGODB_ADMIN) ?? ''}@`;
+    return this.uriIn("mongosh 'mongodb://stores.example").replace('mongodb://', `mongodb://${credentials}`);
+  }
+
   private uriIn(first: string): string {
     return /'(mongodb:.*)'/.exec(this.example(first))?.[1] ?? '';
   }
@@ -217,8 +224,12 @@ export class SecuredStores {
     const found = [...blocks].map(([, code = '']) => code).find((code) => code.startsWith(first));
     if (found === undefined) throw new Error(`docs/securing.md has no example that begins with ${first}`);
     const [redis, mongodb] = [String(this.redis.port), String(this.mongod.port)];
+    // All stores run as the user of the test.
+    const user = userInfo().username;
     let text = found
       .replaceAll(FOLDER, this.folder)
+      .replaceAll(/(install -o|chown) (?:redis|mongodb|SERVICE-USER)\b/g, `$1 ${user}`)
+      .replaceAll('STORES-ADDRESS', '127.0.0.1')
       .replaceAll('DNS:stores.example', 'DNS:localhost, IP:127.0.0.1')
       .replaceAll('stores.example', 'localhost')
       .replace(/(tls-port |localhost:)6379/g, `$1${redis}`)

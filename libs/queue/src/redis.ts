@@ -91,6 +91,14 @@ function open(url: string, options: RedisOptions): RedisConnection {
     return new Cluster(address.nodes, {
       redisOptions: secured,
       clusterRetryStrategy: retryStrategy,
+      // By default, ioredis connects to the address of a node, which its certificate may not have.
+      ...(address.tls
+        ? {
+            dnsLookup: (name, done) => {
+              done(null, name);
+            },
+          }
+        : {}),
       ...(options.enableOfflineQueue === false ? FAIL_FAST_CLUSTER : {}),
     });
   }
