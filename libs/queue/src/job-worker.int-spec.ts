@@ -81,10 +81,14 @@ describe('JobWorker', () => {
     };
   };
 
-  it('fails a job that is not JSON when it first takes it, while idle or by completing another job', async () => {
+  it.each([
+    ['is not JSON', 'data', 'not JSON', 'The job is not JSON'],
+    ['is nested too deeply', 'data', `${'['.repeat(50_000)}${']'.repeat(50_000)}`, 'The job cannot be read'],
+  ])('fails a job that %s when it first takes it, while idle or by completing another job', async (...unreadable) => {
+    const [, field, text, reason] = unreadable;
     const addUnreadable = async (): Promise<void> => {
       const { id = '' } = await queue.add('create', {}, { attempts: 3 });
-      await redis.hset(queue.toKey(id), 'data', 'not JSON');
+      await redis.hset(queue.toKey(id), field, text);
     };
     const complete = await beginWith('first');
     await addUnreadable();
@@ -95,11 +99,11 @@ describe('JobWorker', () => {
     await queue.resume();
     await expectCounts({ completed: 1, failed: 2, active: 0 });
     await eventually(() => {
-      expect(failures).toEqual(Array(2).fill('unreadable: The job is not JSON'));
+      expect(failures).toEqual(Array(2).fill(`unreadable: ${reason}`));
     });
     // Started once: no job was released by the end of its lock.
     for (const id of await redis.zrange(queue.toKey('failed'), 0, -1))
-      expect(await redis.hgetall(queue.toKey(id))).toMatchObject({ data: 'not JSON', ats: '1' });
+      expect(await redis.hgetall(queue.toKey(id))).toMatchObject({ [field]: text, ats: '1' });
   });
 
   it('takes waiting jobs together, up to its concurrency, in the order in which they were added', async () => {

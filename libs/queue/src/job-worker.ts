@@ -166,26 +166,32 @@ export class JobWorker {
       this.onError(refused.reason);
       await delay(PAUSE_MS);
     }
-    return outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? this.hold(outcome.value) : []));
+    return outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []));
   }
 
-  private async takeOne(options: { block: boolean }): Promise<Job | undefined> {
+  private takeOne(options: { block: boolean }): Promise<Job[]> {
     const token = `${this.tokenPrefix}:${String(this.tokens++)}`;
+    return this.hold(token, () => this.worker.getNextJob(token, options));
+  }
+
+  /** Takes a job, if there is one. Fails it if it cannot be read, because no attempt ever could. */
+  private async hold(token: string, take: () => Promise<Job | undefined>): Promise<Job[]> {
     try {
-      return await this.worker.getNextJob(token, options);
+      const job = await take();
+      if (job === undefined) return [];
+      this.activeJobs.set(job, Buffer.byteLength(JSON.stringify(job.data)));
+      return [job];
     } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
+      if (!isUnreadable(error)) throw error;
       const toKey = (name: string): string => this.worker.toKey(name);
       const id = await this.source.redis.eval(FIND_LOCKED, 2, toKey('active'), toKey(''), token);
-      if (typeof id === 'string') await this.failUnreadable(id, token);
-      return undefined;
+      if (typeof id !== 'string') throw error;
+      const reason = error instanceof SyntaxError ? 'The job is not JSON' : 'The job cannot be read';
+      const job = new Job(this.worker, 'unreadable', null, CREATE_JOB_OPTIONS, id);
+      job.token = token;
+      await this.end(job, { kind: 'failed', error: new UnrecoverableError(reason) });
+      return [];
     }
-  }
-
-  private hold(job: Job | undefined): Job[] {
-    if (job === undefined) return [];
-    this.activeJobs.set(job, Buffer.byteLength(JSON.stringify(job.data)));
-    return [job];
   }
 
   /** Processes jobs, and returns the next ones, which were fetched by completing these. */
@@ -216,8 +222,10 @@ export class JobWorker {
       // A job without `finishedOn` will be retried.
       if (outcome.kind === 'failed' && job.finishedOn !== undefined) this.handlers.onFailed(job, outcome.error);
       if (outcome.kind !== 'done') return [];
-      const taken = await job.moveToCompleted(undefined, token, fetchNext && this.idleReason === undefined);
-      return await this.toJob(taken, token);
+      const isNextTaken = fetchNext && this.idleReason === undefined;
+      return await this.hold(token, async () =>
+        this.toJob(await job.moveToCompleted(undefined, token, isNextTaken), token),
+      );
     } catch (error) {
       this.onError(error);
       return [];
@@ -227,25 +235,12 @@ export class JobWorker {
   }
 
   /** Creates the job that BullMQ fetched when another was completed, from its data and id, if there is one. */
-  private async toJob(taken: unknown, token: string): Promise<Job[]> {
+  private toJob(taken: unknown, token: string): Job | undefined {
     const [json, id] = Array.isArray(taken) ? (taken as [JobJson | null, string]) : [null, ''];
-    if (!json) return [];
-    try {
-      const job = Job.fromJSON(this.worker, json, id);
-      job.token = token;
-      return this.hold(job);
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
-      await this.failUnreadable(id, token);
-      return [];
-    }
-  }
-
-  /** Fails a job that was taken and has parts that are not JSON. No attempt could ever read it. */
-  private async failUnreadable(id: string, token: string): Promise<void> {
-    const job = new Job(this.worker, 'unreadable', null, CREATE_JOB_OPTIONS, id);
+    if (!json) return undefined;
+    const job = Job.fromJSON(this.worker, json, id);
     job.token = token;
-    await this.end(job, { kind: 'failed', error: new UnrecoverableError('The job is not JSON') });
+    return job;
   }
 
   /** Returns how many jobs a batch that begins with these may have. */
@@ -266,6 +261,11 @@ export class JobWorker {
     if (REFUSED_BY_REDIS.test(message)) this.pauseUntil('Redis refuses commands', () => delay(PAUSE_MS, true));
     this.reportError(message);
   };
+}
+
+/** Returns whether a job is not JSON, or is nested too deeply. */
+function isUnreadable(error: unknown): boolean {
+  return error instanceof SyntaxError || error instanceof RangeError;
 }
 
 /** Returns the id of the active job whose lock has a token. BullMQ throws without the id if it cannot parse a job. */
