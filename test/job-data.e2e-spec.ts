@@ -122,6 +122,17 @@ describe('a job in the create queue', () => {
     });
   });
 
+  it('a job neither fails nor makes others fail if its traceparent is not a text', async () => {
+    await jobs.queue.pause();
+    const traced = createJob();
+    const other = createJob();
+    await add(traced.id, { ...traced, traceparent: { toString: 1, valueOf: 1 } });
+    await add(other.id, other);
+    await jobs.queue.resume();
+    await expectDone(traced.id);
+    await expectDone(other.id);
+  });
+
   describe('of a version that the worker does not know', () => {
     it('a job of a version that the worker does not know is retried later, with its data unchanged and no attempt used up', async () => {
       const job = createJob();

@@ -80,7 +80,8 @@ function markFailed(span: Span | undefined): void {
 /** Returns the context of the span that queued a job. */
 function senderOf(data: unknown): Context | undefined {
   const { traceparent } = (data ?? {}) as { traceparent?: unknown };
-  const [, traceId = '', spanId = '', flags = ''] = TRACEPARENT.exec(String(traceparent)) ?? [];
+  const text = typeof traceparent === 'string' ? traceparent : '';
+  const [, traceId = '', spanId = '', flags = ''] = TRACEPARENT.exec(text) ?? [];
   const sender = { traceId, spanId, traceFlags: parseInt(flags, 16), isRemote: true };
   return isSpanContextValid(sender) ? trace.setSpanContext(ROOT_CONTEXT, sender) : undefined;
 }
