@@ -157,6 +157,17 @@ describe('a job in the create queue', () => {
         expect(await jobs.queue.getDelayedCount()).toBe(0);
       });
     });
+
+    it('a job of a version that the worker does not know does not make others fail if it is retried and its id is not one of an item', async () => {
+      await jobs.queue.pause();
+      const { id = '' } = await jobs.queue.add('other', { version: 99 });
+      await jobs.redis.hset(jobs.queue.toKey(id), 'ats', 1);
+      const job = createJob();
+      await jobs.queue.add('create', job, { ...CREATE_JOB_OPTIONS, attempts: 1, jobId: job.id });
+      await jobs.queue.resume();
+      await expectDone(job.id);
+      await eventually(() => jobs.queue.remove(id));
+    });
   });
 
   describe('during which workers have died', () => {

@@ -46,10 +46,9 @@ export class CreateItemProcessor {
 
   private async store(jobs: readonly Job[]): Promise<Map<Job, Error | undefined>> {
     if (jobs.length === 0) return new Map();
-    const retriedIds = jobs.filter(({ attemptsStarted }) => attemptsStarted > 1).map(({ id = '' }) => id);
     const items = jobs.map(({ data }) => (data as Partial<CreateJob> | null)?.item ?? {});
     // The queries run while the jobs are parsed. The item of a retried job may already be stored, and then needs none.
-    const prepared = retriedIds.length === 0 ? this.creator.prepare(items) : undefined;
+    const prepared = jobs.some(isRetried) ? undefined : this.creator.prepare(items);
     const outcomes = new Map<Job, Error | undefined>();
     const creates = new Map<Job, CreateJob>();
     for (const job of jobs) {
@@ -57,6 +56,7 @@ export class CreateItemProcessor {
       if (create instanceof Error) outcomes.set(job, create);
       else creates.set(job, create);
     }
+    const retriedIds = [...creates].flatMap(([job, { id }]) => (isRetried(job) ? [id] : []));
     const creating = this.createMany([...creates.values()], { retriedIds, prepared });
     const created = await creating.catch((error: unknown) => error as Error);
     for (const [job, { id }] of creates) {
@@ -103,6 +103,10 @@ export class CreateItemProcessor {
     // Not awaited: if a reply is lost, the API finds the item in MongoDB.
     for (const [channel, created] of replies) void this.replies.publish(channel, created);
   }
+}
+
+function isRetried({ attemptsStarted }: Job): boolean {
+  return attemptsStarted > 1;
 }
 
 function isSuspect({ stalledCounter }: Job): boolean {
