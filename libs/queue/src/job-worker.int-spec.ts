@@ -84,6 +84,7 @@ describe('JobWorker', () => {
   it.each([
     ['is not JSON', 'data', 'not JSON', 'The job is not JSON'],
     ['is nested too deeply', 'data', `${'['.repeat(50_000)}${']'.repeat(50_000)}`, 'The job cannot be read'],
+    ['has null instead of options', 'opts', 'null', 'The job cannot be read'],
   ])('fails a job that %s when it first takes it, while idle or by completing another job', async (...unreadable) => {
     const [, field, text, reason] = unreadable;
     const addUnreadable = async (): Promise<void> => {

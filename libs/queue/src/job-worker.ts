@@ -263,9 +263,9 @@ export class JobWorker {
   };
 }
 
-/** Returns whether a job is not JSON, or is nested too deeply. */
+/** Returns whether a job is not JSON, or JSON of an unexpected form or depth. Redis throws errors of other types. */
 function isUnreadable(error: unknown): boolean {
-  return error instanceof SyntaxError || error instanceof RangeError;
+  return [SyntaxError, TypeError, RangeError].some((type) => error instanceof type);
 }
 
 /** Returns the id of the active job whose lock has a token. BullMQ throws without the id if it cannot parse a job. */
