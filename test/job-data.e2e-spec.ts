@@ -54,6 +54,7 @@ describe('a job in the create queue', () => {
   afterEach(async () => {
     subscriber.close();
     await jobs.queue.resume();
+    await jobs.queue.removeGlobalConcurrency();
     await jobs.redis.call('ACL', 'SETUSER', 'default', 'allchannels');
   });
   afterAll(async () => {
@@ -353,10 +354,19 @@ describe('a job in the create queue', () => {
   });
 
   it('a job makes the worker not ready if it is not taken', async () => {
-    await jobs.queue.pause();
+    await jobs.queue.setGlobalConcurrency(0);
     await add(newMongoId(), {});
     const { parts } = await worker.waitForStatus('not ready');
     expect(parts).toEqual({ mongodb: 'ok', redis: 'ok', consumer: 'jobs wait and none is done' });
+    await jobs.queue.removeGlobalConcurrency();
+    await worker.waitForStatus('ready');
+  });
+
+  it('a job makes the worker not ready, but not stuck, while the queue is paused', async () => {
+    await jobs.queue.pause();
+    await add(newMongoId(), {});
+    const { parts } = await worker.waitForStatus('not ready');
+    expect(parts).toEqual({ mongodb: 'ok', redis: 'ok', consumer: 'the queue is paused' });
     await jobs.queue.resume();
     await worker.waitForStatus('ready');
   });
@@ -364,14 +374,14 @@ describe('a job in the create queue', () => {
   it('a job does not make a worker exit that was suspended while the job waited', async () => {
     const suspended = ServiceProcess.start('worker', { ...env, NODE_OPTIONS: `--require ${SUSPENDED}` });
     await suspended.waitForStatus('ready');
-    await jobs.queue.pause();
+    await jobs.queue.setGlobalConcurrency(0);
     await add(newMongoId(), {});
     await suspended.waitForStatus('not ready');
     suspended.signal('SIGUSR2');
     await suspended.waitForLog('suspended');
     // By then, the worker has checked its progress again.
     await delay(3000);
-    await jobs.queue.resume();
+    await jobs.queue.removeGlobalConcurrency();
     await suspended.waitForStatus('ready');
     expect(suspended.log.map(({ msg }) => msg)).not.toContainEqual(expect.stringContaining('exiting'));
     await suspended.end('SIGTERM');

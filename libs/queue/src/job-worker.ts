@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { settledWithin, splitByBytes, throttle, type Logger } from '@app/runtime';
-import { Job, UnrecoverableError, Worker, type JobJson } from 'bullmq';
+import { Job, Queue, UnrecoverableError, Worker, type JobJson } from 'bullmq';
 import { traceBatch } from './job-spans.js';
 import { CREATE_JOB_OPTIONS, keyPrefix, LOCK_MS, WORKER_OPTIONS } from './queue-settings.js';
 import type { RedisConnection } from './redis.js';
@@ -55,6 +55,7 @@ const CLOSE_WITHIN_MS = 500;
  */
 export class JobWorker {
   private readonly worker: Worker;
+  private readonly queue: Queue;
   /** Jobs that were taken and are not finished, with the bytes of their data. Their locks are renewed. */
   private readonly activeJobs = new Map<Job, number>();
   private readonly tokenPrefix = randomUUID();
@@ -78,9 +79,12 @@ export class JobWorker {
     private readonly logger: Logger,
   ) {
     const { redis: connection, queue, queuePrefix } = source;
-    const options = { ...WORKER_OPTIONS, connection, prefix: keyPrefix(queuePrefix), autorun: false };
-    this.worker = new Worker(queue, null, options);
+    const shared = { connection, prefix: keyPrefix(queuePrefix) };
+    this.worker = new Worker(queue, null, { ...WORKER_OPTIONS, ...shared, autorun: false });
     this.worker.on('error', this.onError);
+    // The API owns the settings of the queue.
+    this.queue = new Queue(queue, { ...shared, skipVersionCheck: true, skipMetasUpdate: true });
+    this.queue.on('error', this.onError);
   }
 
   /** Starts to take jobs. */
@@ -120,6 +124,11 @@ export class JobWorker {
     return first + prioritized;
   }
 
+  /** Returns whether the queue is paused, for all workers. @throws if Redis does not reply */
+  isQueuePaused(): Promise<boolean> {
+    return this.queue.isPaused();
+  }
+
   /** Stops taking jobs. Those that are not finished within `graceMs` return to the queue, for another worker. */
   async close(graceMs: number): Promise<void> {
     this.isStopping = true;
@@ -133,7 +142,7 @@ export class JobWorker {
     await settledWithin(CLOSE_WITHIN_MS, Promise.allSettled(returning));
     await settledWithin(
       CLOSE_WITHIN_MS,
-      Promise.resolve(this.running).then(() => this.worker.close()),
+      Promise.resolve(this.running).then(() => Promise.all([this.worker.close(), this.queue.close()])),
     );
   }
 

@@ -8,8 +8,8 @@ const PING_WITHIN_MS = 1000;
 const UNKNOWN_VERSION_DELAY_MS = 5000;
 const WATCH_EVERY_MS = 2000;
 /**
- * The worker is stuck if jobs wait, both stores respond, and yet none has completed in this many checks in a row. Checks
- * are counted, and not time, because a process that was suspended is not stuck.
+ * The worker is stuck if jobs wait, both stores respond, the queue is not paused, and yet none has completed in this many
+ * checks in a row. Checks are counted, and not time, because a process that was suspended is not stuck.
  */
 const STUCK_AFTER_CHECKS = 3;
 /** After this many checks, the process must be restarted. */
@@ -19,6 +19,7 @@ const DEAD_AFTER_CHECKS = 15;
 export class CreateItemConsumer {
   private readonly worker: JobWorker;
   private checksWithoutProgress = 0;
+  private isQueuePaused = false;
   private watch: NodeJS.Timeout | undefined;
 
   constructor(
@@ -43,7 +44,7 @@ export class CreateItemConsumer {
     );
   }
 
-  /** Starts taking jobs. Calls `onDead` if jobs wait, both stores respond, and yet none completes. */
+  /** Starts taking jobs. Calls `onDead` if jobs wait, both stores respond, the queue is not paused, and yet none completes. */
   start(onDead: () => void): void {
     this.worker.start();
     this.watch = setInterval(() => void this.checkProgress(onDead), WATCH_EVERY_MS);
@@ -51,8 +52,9 @@ export class CreateItemConsumer {
 
   /** Why no jobs complete. Undefined while they do, or would if there were any. */
   get idleReason(): string | undefined {
-    const isStuck = this.checksWithoutProgress >= STUCK_AFTER_CHECKS;
-    return this.worker.idleReason ?? (isStuck ? 'jobs wait and none is done' : undefined);
+    if (this.worker.idleReason !== undefined) return this.worker.idleReason;
+    if (this.isQueuePaused) return 'the queue is paused';
+    return this.checksWithoutProgress >= STUCK_AFTER_CHECKS ? 'jobs wait and none is done' : undefined;
   }
 
   /** Stops taking jobs. Those that do not complete within `graceMs` return to the queue, for another worker. */
@@ -74,7 +76,8 @@ export class CreateItemConsumer {
 
   private async checkProgress(onDead: () => void): Promise<void> {
     const waiting = await this.worker.countWaiting().catch(() => 0);
-    const isExpected = waiting === 0 || this.worker.idleReason !== undefined;
+    this.isQueuePaused = await this.worker.isQueuePaused().catch(() => false);
+    const isExpected = waiting === 0 || this.isQueuePaused || this.worker.idleReason !== undefined;
     this.checksWithoutProgress = isExpected ? 0 : this.checksWithoutProgress + 1;
     if (this.checksWithoutProgress < DEAD_AFTER_CHECKS || !(await this.database.responds(WATCH_EVERY_MS))) return;
     this.logger.fatal('jobs wait and none is done: exiting to be started again');
