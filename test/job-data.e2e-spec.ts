@@ -273,6 +273,29 @@ describe('a job in the create queue', () => {
       expect((await client.call<Item>('getById', { id })).status).toBe(200);
     });
 
+    it.each([
+      ['is null', () => null],
+      ['has no outcome', ({ id }: CreateJob) => ({ id, outcome: null })],
+      ['is of an unknown kind', reply({ kind: 'later' })],
+      ['has no hash', reply({ kind: 'created', requestHash: undefined })],
+      ['has no item', reply({ kind: 'created', item: undefined })],
+      ['has null instead of an item', reply({ kind: 'created', item: null })],
+      ['has another item', reply({ kind: 'created', item: { id: newMongoId() } })],
+    ])('a create ignores a reply that %s', async (_what, replyTo) => {
+      await jobs.queue.pause();
+      const creating = client.call<Item>('create', validInput());
+      const [job] = await eventually(async () => {
+        const waiting = await jobs.queue.getWaiting();
+        expect(waiting).toHaveLength(1);
+        return waiting;
+      });
+      const data = job?.data as CreateJob;
+      await jobs.redis.publish(data.replyTo, JSON.stringify([replyTo(data)]));
+      await jobs.queue.resume();
+      const { status, body } = await creating;
+      expect([status, body.id]).toEqual([200, data.id]);
+    });
+
     it('a lost reply does not delay later creates, because the API subscribes again after its connection is cut', async () => {
       for (let round = 0; round < 3; round++) {
         await jobs.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
@@ -386,6 +409,14 @@ describe('a job in the create queue', () => {
     expect(suspended.log.map(({ msg }) => msg)).not.toContainEqual(expect.stringContaining('exiting'));
     await suspended.end('SIGTERM');
   });
+
+  /** Returns a reply to a job that differs from one of a worker only in what is given. */
+  function reply(changes: object): (job: CreateJob) => unknown {
+    return ({ id, requestHash, item }) => ({
+      id,
+      outcome: { requestHash, item: { ...item, id, path: '/x' }, ...changes },
+    });
+  }
 
   /** Makes Redis reject messages on every channel from now on. */
   async function forbidReplies(): Promise<void> {

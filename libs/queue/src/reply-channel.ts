@@ -49,11 +49,24 @@ export class ReplySubscriber {
 /** Ignores what it does not understand, for example replies from a worker of another version. */
 function parse(message: string): CreateReply[] {
   try {
-    const replies = JSON.parse(message) as CreateReply[];
-    return replies.filter(({ outcome }) => outcome.kind === 'failed' || typeof outcome.requestHash === 'string');
+    return (JSON.parse(message) as unknown[]).filter(isReply);
   } catch {
     return [];
   }
+}
+
+/** Does not parse the item, because that takes long. The worker has done it. */
+function isReply(reply: unknown): reply is CreateReply {
+  const { id, outcome } = (reply ?? {}) as { id?: unknown; outcome?: UnknownOutcome | null };
+  if (typeof id !== 'string') return false;
+  if (outcome?.kind === 'failed') return true;
+  return outcome?.kind === 'created' && typeof outcome.requestHash === 'string' && outcome.item?.id === id;
+}
+
+interface UnknownOutcome {
+  kind?: unknown;
+  requestHash?: unknown;
+  item?: { id?: unknown } | null;
 }
 
 /** The worker side of the reply channels. */
