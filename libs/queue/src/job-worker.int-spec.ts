@@ -20,6 +20,7 @@ describe('JobWorker', () => {
   let newWorker: (options?: { concurrency: number }) => JobWorker;
   let batches: string[][];
   let failures: string[];
+  let log: string[];
   let work: (jobs: readonly Job[]) => Promise<readonly JobOutcome[]>;
   let run = 0;
 
@@ -34,6 +35,7 @@ describe('JobWorker', () => {
     batches = [];
     work = () => Promise.resolve([]);
     failures = [];
+    log = [];
     const process = (jobs: readonly Job[]): Promise<readonly JobOutcome[]> => {
       batches.push(jobs.map((job) => job.name));
       return work(jobs);
@@ -42,7 +44,8 @@ describe('JobWorker', () => {
       failures.push(`${job.name}: ${error.message}`);
     };
     const source = { redis, queue: name, queuePrefix: 'test', concurrency: CONCURRENCY };
-    newWorker = (options) => new JobWorker({ ...source, ...options }, { process, onFailed }, pino({ level: 'silent' }));
+    const logger = pino({}, { write: (line: string) => log.push((JSON.parse(line) as { msg: string }).msg) });
+    newWorker = (options) => new JobWorker({ ...source, ...options }, { process, onFailed }, logger);
     worker = newWorker();
   });
   afterEach(async () => {
@@ -186,6 +189,24 @@ describe('JobWorker', () => {
     isOver = true;
     await expectCounts({ completed: 3 });
     expect(worker.idleReason).toBeUndefined();
+    expect(log).toEqual(['taking no jobs', 'taking jobs again']);
+  });
+
+  it('logs that it takes no jobs, but not that it takes them again, while Redis refuses commands', async () => {
+    await add('a');
+    await redis.call('ACL', 'SETUSER', 'default', '-evalsha');
+    try {
+      worker.start();
+      await eventually(() => {
+        expect(worker.idleReason).toBe('Redis refuses commands');
+      });
+    } finally {
+      await redis.call('ACL', 'SETUSER', 'default', '+evalsha');
+    }
+    // By then, the pause is over.
+    await expectCounts({ completed: 1 });
+    expect(log).toContain('taking no jobs');
+    expect(log).not.toContain('taking jobs again');
   });
 
   it('runs a job again if Redis refused to complete it, once Redis accepts commands again', async () => {

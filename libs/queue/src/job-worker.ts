@@ -98,15 +98,19 @@ export class JobWorker {
     this.running = this.run();
   }
 
-  /** Takes no jobs until `isOver` returns true. Has no effect while the worker is already paused. */
-  pauseUntil(reason: string, isOver: () => Promise<boolean>): void {
+  /**
+   * Takes no jobs until `isOver` returns true, or for a moment if the only way to find out is to take jobs again. Has no
+   * effect while the worker is already paused.
+   */
+  pauseUntil(reason: string, isOver?: () => Promise<boolean>): void {
     if (this.pauseReason !== undefined) return;
     this.pauseReason = reason;
     const isReported = this.reportPause(reason);
     this.paused = (async () => {
-      while (!this.isStopping && !(await isOver())) await delay(PAUSE_MS);
+      if (isOver === undefined) await delay(PAUSE_MS);
+      else while (!this.isStopping && !(await isOver())) await delay(PAUSE_MS);
       this.pauseReason = undefined;
-      if (isReported) this.logger.info('taking jobs again');
+      if (isReported && isOver !== undefined) this.logger.info('taking jobs again');
     })();
   }
 
@@ -267,7 +271,7 @@ export class JobWorker {
     // The connection reports such errors itself.
     const isConnectionError = 'syscall' in (error as Error) || message === 'Connection is closed.';
     if (this.isStopping || isConnectionError) return;
-    if (REFUSED_BY_REDIS.test(message)) this.pauseUntil('Redis refuses commands', () => delay(PAUSE_MS, true));
+    if (REFUSED_BY_REDIS.test(message)) this.pauseUntil('Redis refuses commands');
     this.reportError(message);
   };
 }
