@@ -11,7 +11,7 @@ import { endProcesses, ServiceProcess, type LogLine } from './support/processes.
 import { startService, type Service } from './support/service.js';
 import { walk } from './support/walk.js';
 
-const { Decimal128, Double, Long, Timestamp } = mongo;
+const { Binary, BSONRegExp, Decimal128, Double, Long, Timestamp } = mongo;
 
 /** Values as MongoDB expressions: the Node.js driver cannot send a date that JavaScript cannot represent. */
 type Values = Record<string, unknown>;
@@ -53,6 +53,11 @@ const ACCEPTED: [what: string, stored: Values, returned: Partial<Item>][] = [
   ],
   ['Int64 numbers of what it refers to', { brandId: Long.fromNumber(7) }, { brandId: 7 }],
   ['a whole double for a count', { stock: new Double(5) }, { stock: 5 }],
+  [
+    'a regular expression that JavaScript does not support among its photos',
+    { photos: [new BSONRegExp('(?<a>.)(?<a>.)', 'x')] },
+    { photos: [{ pattern: '(?<a>.)(?<a>.)', options: 'x' }] },
+  ],
   [
     'nothing where null is allowed',
     { condition: MISSING, brandId: MISSING, conditionId: MISSING, discount: MISSING, boostExpiresAt: MISSING },
@@ -103,6 +108,7 @@ const MALFORMED: [what: string, stored: Values, field: string][] = [
   ['a number among its ways of delivery', { deliveryOptions: ['post', 1] }, 'deliveryOptions'],
   ['a string for its images', { images: 'https://images.example.com/bike.jpg' }, 'images'],
   ['null for its photos', { photos: null }, 'photos'],
+  ['a regular expression for its name', { name: new BSONRegExp('(?<a>.)(?<a>.)') }, 'name'],
 ];
 
 /** Fields of a document that must be present and not null. */
@@ -219,6 +225,25 @@ describe('documents written by other services', () => {
     }
     const { stdout } = await runToExit('check-data', env, []);
     expect(stdout).toBe('every item conforms\n');
+  });
+
+  it('documents written by other services are left out if the driver cannot read them', async () => {
+    const { changed, others, lists } = await storeBetween({ photos: [new Binary(Buffer.from('??'), 2)] });
+    const { collection } = database.models.items;
+    const bytes = (await collection.findOne({ _id: changed._id }, { raw: true })) as unknown as Buffer;
+    await collection.deleteOne({ _id: changed._id });
+    // A binary of subtype 2 repeats its length.
+    bytes.writeInt32LE(999, bytes.indexOf('??') - 4);
+    await insertBson(env['MONGODB_URI'] ?? '', collection.collectionName, bytes);
+    for (const [list, input] of lists) {
+      expect([list, await idsOf(input)]).toEqual([list, others]);
+      const walked = await walk(client, { ...input, pageSize: 1 });
+      expect([list, walked.map(({ id }) => id)]).toEqual([list, others]);
+    }
+    expect((await client.call('getById', { id: idOf(changed) })).status).toBe(404);
+    await expectLogged(changed, 'BSON');
+    const { stdout } = await runToExit('check-data', env, []);
+    expect(stdout).toContain(`${idOf(changed)}: left out of responses, BSON\n`);
   });
 
   it.each(MALFORMED)(

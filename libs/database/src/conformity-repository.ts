@@ -1,6 +1,7 @@
+import type { mongo } from 'mongoose';
 import { ITEM_VALIDATOR } from './serialization/item-validator.js';
 import type { Database } from './connection/database.js';
-import { MalformedItem, readItem } from './serialization/plain-item.js';
+import { idOf, malformedIn, type RawItem } from './serialization/item-json.js';
 import { ITEMS } from './serialization/projection.js';
 
 /** A stored document that is not as the service would have written it. */
@@ -17,12 +18,14 @@ export class ConformityRepository {
   /** Yields the items that are not valid, then those with other BSON types than the service writes. Reads all items. */
   async *findNonConforming(): AsyncGenerator<NonConforming> {
     const { collection } = this.database.models.items;
+    const find = (filter: mongo.Filter<mongo.Document>) =>
+      collection.find<RawItem & mongo.Document>(filter, { ...ITEMS, raw: true });
     const now = new Date();
-    for await (const document of collection.find({}, ITEMS)) {
-      const item = readItem(document, now);
-      if (item instanceof MalformedItem) yield { id: item.id, field: item.field };
+    for await (const document of find({})) {
+      const malformed = malformedIn(document, now);
+      if (malformed !== undefined) yield malformed;
     }
-    for await (const document of collection.find({ $nor: [ITEM_VALIDATOR] }, ITEMS))
-      if (!(readItem(document, now) instanceof MalformedItem)) yield { id: String(document._id), field: undefined };
+    for await (const document of find({ $nor: [ITEM_VALIDATOR] }))
+      if (malformedIn(document, now) === undefined) yield { id: idOf(document), field: undefined };
   }
 }

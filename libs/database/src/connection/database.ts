@@ -221,7 +221,8 @@ export class Database {
       promoteLongs: true,
       promoteBuffers: false,
       useBigInt64: false,
-      bsonRegExp: false,
+      // MongoDB stores regular expressions that JavaScript does not support.
+      bsonRegExp: true,
       // Overrides the URI, because reads must find every acknowledged write.
       readPreference: 'primary',
       // Replaces invalid UTF-8 in texts with U+FFFD. One such document would fail everything that is read with it.

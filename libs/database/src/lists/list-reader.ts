@@ -18,7 +18,7 @@ import {
   type OrderedNumber,
 } from './list-query.js';
 import { LIST_ORDER } from '../models.js';
-import { ISO_TIME, toNumber } from '../serialization/plain-item.js';
+import { ISO_TIME, MalformedItem, toNumber } from '../serialization/plain-item.js';
 import { ITEMS } from '../serialization/projection.js';
 
 /** Which part of a list is requested: after a number of items, or after a position. */
@@ -200,7 +200,15 @@ function positionsOf(items: readonly RawItem[]): ListPosition[] {
 
 /** Returns the position of an item, or undefined if another service has written values that do not form one. */
 export function positionOf(item: RawItem): ListPosition | undefined {
-  const { isBoosted, ...fields } = deserialize(item);
+  try {
+    return positionIn(deserialize(item));
+  } catch (error) {
+    if (error instanceof MalformedItem) return undefined;
+    throw error;
+  }
+}
+
+function positionIn({ isBoosted, ...fields }: mongo.Document): ListPosition | undefined {
   const boostScore = orderedNumber(fields['boostScore']);
   const createdAt = orderedTime(fields['createdAt']);
   const publicId = toNumber(fields['publicId']);

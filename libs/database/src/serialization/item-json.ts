@@ -67,9 +67,28 @@ export function itemJson(item: RawItem, view: ItemView): Buffer {
   return toUtf8(binaryJson(item, view));
 }
 
-/** Returns the document of an item. Replaces invalid UTF-8 with U+FFFD. */
+/**
+ * Returns the document of an item. Replaces invalid UTF-8 with U+FFFD.
+ *
+ * @throws {@link MalformedItem} if the driver cannot read it: MongoDB checks only the lengths of values
+ */
 export function deserialize(item: RawItem): mongo.Document {
-  return mongo.BSON.deserialize(item, { validation: { utf8: false } });
+  try {
+    return mongo.BSON.deserialize(item, { bsonRegExp: true, validation: { utf8: false } });
+  } catch {
+    throw new MalformedItem(idOf(item), 'BSON');
+  }
+}
+
+/** Returns why an item is malformed, or undefined if it is not. */
+export function malformedIn(item: RawItem, now: Date): MalformedItem | undefined {
+  try {
+    itemJson(item, { now, siteUrl: '' });
+    return undefined;
+  } catch (error) {
+    if (error instanceof MalformedItem) return error;
+    throw error;
+  }
 }
 
 /** Returns the id of an item as hexadecimal digits. */
