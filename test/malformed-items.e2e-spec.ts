@@ -515,6 +515,20 @@ describe('setup', () => {
     // New writes are validated all the same.
     await expect(insert({ stock: '5' })).rejects.toMatchObject(REFUSED);
   });
+
+  it('the publicId sequence ignores values that are no number, and numbers that would soon end it', async () => {
+    const values = ['abc', '7', true, new Date(), [8], 2 ** 53 - 1, 1e300, Infinity, Decimal128.fromString('41.5')];
+    const stored = await store(service.database, record({ publicId: 1 }), ...values.map(() => record()));
+    await writeMalformed(
+      service.database,
+      stored.slice(1).map((item, index) => [item, { publicId: { $literal: values[index] }, searchTerms: MISSING }]),
+    );
+    expect((await setUp()).stdout).toContain('publicId sequence is at 42 or above');
+    const create = async () => (await service.api.create(validInput())).publicId;
+    expect(await create()).toBe(43);
+    await service.database.models.counters.deleteMany({});
+    expect(await create()).toBe(44);
+  });
 });
 
 describe('check-data', () => {
