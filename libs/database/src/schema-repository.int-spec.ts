@@ -51,6 +51,17 @@ describe('SchemaRepository', () => {
     expect(await schema.missingIndexes()).toEqual({ unique: [], performance: [] });
   });
 
+  it('postpones the search index if another import drops it at the same time', async () => {
+    const dropIndex = items().dropIndex.bind(items());
+    const dropping = jest.spyOn(items(), 'dropIndex').mockImplementationOnce(async (name) => {
+      await dropIndex(name);
+      return dropIndex(name);
+    });
+    await schema.postponeSearchIndex();
+    dropping.mockRestore();
+    expect(await schema.isSearchIndexMissing()).toBe(true);
+  });
+
   it('drops indexes that are multikey because of a document that is gone, but no others', async () => {
     expect(await schema.dropMultikeyIndexes()).toEqual({ dropped: [], kept: [] });
     const { insertedId } = await items().insertOne({ ...record(), searchTerms: null, boostScore: [0, 1] });

@@ -1,4 +1,5 @@
 import type { mongo } from 'mongoose';
+import { hasCode } from './administration/admin-commands.js';
 import type { Database } from './connection/database.js';
 import { FAVOURITE_VALIDATOR, ITEM_VALIDATOR } from './serialization/item-validator.js';
 import { OBSOLETE_ITEM_INDEXES, LIST_INDEXES } from './models.js';
@@ -20,6 +21,7 @@ interface StoredIndex {
 /** What is checked when documents are written, by collection. */
 const VALIDATORS: Record<string, object> = { items: ITEM_VALIDATOR, favourites: FAVOURITE_VALIDATOR };
 const NAMESPACE_NOT_FOUND = 26;
+const INDEX_NOT_FOUND = 27;
 const SEARCH_INDEX = nameOf(LIST_INDEXES.search);
 
 /** Manages the indexes of the collections, and the validators of items and favourites. */
@@ -79,7 +81,10 @@ export class SchemaRepository {
   async postponeSearchIndex(): Promise<void> {
     const { items } = this.database.models;
     if ((await this.isSearchIndexMissing()) || (await items.exists({})) !== null) return;
-    await items.collection.dropIndex(SEARCH_INDEX);
+    await items.collection.dropIndex(SEARCH_INDEX).catch((error: unknown) => {
+      // Another import may have dropped it in the meantime.
+      if (!hasCode(error, [INDEX_NOT_FOUND])) throw error;
+    });
   }
 
   /** Returns whether searches read all items, because the search index was postponed and has not been built since. */
@@ -132,7 +137,7 @@ export class SchemaRepository {
       const indexes = await this.database.read(collection.listIndexes().toArray());
       return new Map(indexes.map((index) => [index.name, index]));
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === NAMESPACE_NOT_FOUND) return new Map();
+      if (hasCode(error, [NAMESPACE_NOT_FOUND])) return new Map();
       throw error;
     }
   }
