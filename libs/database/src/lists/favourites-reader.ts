@@ -107,11 +107,20 @@ export class FavouritesReader {
     return found;
   }
 
-  private find(filter: mongo.Filter<mongo.Document>, limit: number, deadline: number): Promise<FavouritePosition[]> {
+  private async find(
+    filter: mongo.Filter<mongo.Document>,
+    limit: number,
+    deadline: number,
+    skip = 0,
+  ): Promise<FavouritePosition[]> {
     const { collection } = this.database.models.favourites;
-    return this.database.readAll(deadline, (limits) =>
-      collection.find<FavouritePosition>(filter, { ...POSITIONS, limit, batchSize: limit, ...limits }),
+    const found = await this.database.readAll(deadline, (limits) =>
+      collection.find<FavouritePosition>(filter, { ...POSITIONS, skip, limit, batchSize: limit, ...limits }),
     );
+    // The ranges match arrays too. They are no positions to read on from, and may match after any position.
+    const positions = found.filter(({ createdAt, itemId }) => !Array.isArray(createdAt) && !Array.isArray(itemId));
+    const missing = found.length < limit ? 0 : limit - positions.length;
+    return missing === 0 ? positions : [...positions, ...(await this.find(filter, missing, deadline, skip + limit))];
   }
 
   /** Returns the items that match the filter, in the order of their positions. */
