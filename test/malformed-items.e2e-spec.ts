@@ -1,5 +1,5 @@
 import { ItemSchema, ITEM_STATUSES, type ErrorBody, type Item } from '@app/contracts';
-import { SchemaRepository, type Database, type ItemRecord } from '@app/database';
+import { ItemRepository, SchemaRepository, type Database, type ItemRecord } from '@app/database';
 import { mongo } from 'mongoose';
 import type { ApiClient } from './support/api-client.js';
 import { runToExit, type CommandExit } from './support/command.js';
@@ -287,6 +287,27 @@ describe('documents written by other services', () => {
     await storeBetween({ stock: '5' });
     await itemsOf({});
     expect(await count()).toBeGreaterThan(before);
+  });
+
+  it('getAll asks for fewer items before it has read all of a page that is too large', async () => {
+    const description = 'x'.repeat(15_000_000);
+    const items = Array.from({ length: 5 }, () => record({ description, searchTerms: [] }));
+    for (const item of items) await store(database, item);
+    await addFavourites(database, 'reader', items);
+    for (const input of [{}, { userId: 'reader' }]) {
+      // On a busy machine, the time of a read may run out first.
+      await eventually(async () => {
+        const { status, body } = await client.call<ErrorBody>('getAll', input);
+        expect([status, body.message]).toEqual([503, expect.stringContaining('fewer items')]);
+      });
+      await eventually(async () => {
+        expect(await client.getAll({ ...input, pageSize: 2 })).toHaveLength(2);
+      });
+    }
+    // One query reads them all, and may not fail for those that are small.
+    const repository = new ItemRepository(database);
+    const found = items.map((item) => repository.findById(idOf(item), performance.now() + 30_000));
+    expect(await Promise.all(found)).not.toContain(undefined);
   });
 
   describe('getAll', () => {

@@ -12,6 +12,7 @@ import {
 } from '@app/contracts';
 import {
   ItemRepository,
+  ItemsTooLarge,
   MalformedItem,
   newMongoId,
   ReferenceRepository,
@@ -108,7 +109,9 @@ export class ItemsService {
     if (this.config.auth !== undefined && input.userId !== undefined) requireUser(caller.principal, input.userId);
     const request: ListRequest = { ...input, terms: queryTerms(search) };
     const read = async (deadline: number): Promise<ItemsPage> => {
-      const { items, nextAfter } = await this.findPage(request, deadline);
+      const { items, nextAfter } = await this.findPage(request, deadline).catch((error: unknown) => {
+        throw error instanceof ItemsTooLarge ? PAGE_TOO_LARGE : error;
+      });
       const json = await itemsJson(items, this.view(), this.malformed.report);
       if (json.length > MAX_PAGE_BYTES) throw PAGE_TOO_LARGE;
       return { items: new Json(json), nextAfter };

@@ -11,6 +11,7 @@ import { eventually } from '../../../../test/support/eventually.js';
 import { record, store } from '../../../../test/support/items.js';
 import { Database } from './database.js';
 import { isDatabaseUnavailable } from './database-errors.js';
+import { ItemsTooLarge } from './find-items.js';
 import type { ItemRecord } from '../item-record.js';
 import { initiateReplicaSet } from '../administration/replica-set.js';
 import { idOf } from '../serialization/item-json.js';
@@ -109,6 +110,17 @@ describe('Database.findItems', () => {
     for (const item of items) await store(database, item);
     expect(await find()).toEqual(idsOf(items));
     expect((await serverStatus()).metrics.cursor.open.total).toBe(0);
+  });
+
+  it('stops reading items at a number of bytes, and leaves no cursor open', async () => {
+    const description = 'x'.repeat(7_000_000);
+    for (const publicId of [1, 2, 3, 4, 5]) await store(database, record({ publicId, description }));
+    const { metrics: before } = await serverStatus();
+    const finding = database.findItems({ filter: {}, ...ITEMS }, performance.now() + 30_000, 20_000_000);
+    await expect(finding).rejects.toBeInstanceOf(ItemsTooLarge);
+    const { metrics } = await serverStatus();
+    expect(metrics.cursor.open.total).toBe(0);
+    expect(metrics.commands.getMore.total - before.commands.getMore.total).toBe(1);
   });
 
   it.each([

@@ -151,10 +151,14 @@ export class Database {
     return this.readBy(deadline, () => readUntil(deadline, query));
   }
 
-  /** Returns all items that a query finds, as BSON. Otherwise the same as `readAll`. */
-  async findItems(query: ItemQuery, deadline: number): Promise<RawItem[]> {
+  /**
+   * Returns all items that a query finds, as BSON. Otherwise the same as `readAll`.
+   *
+   * @throws ItemsTooLarge if they have more than `maxBytes` and do not fit in one batch
+   */
+  async findItems(query: ItemQuery, deadline: number, maxBytes = Infinity): Promise<RawItem[]> {
     const { collectionName } = this.models.items.collection;
-    return this.readBy(deadline, (db) => findItems(db, collectionName, query, deadline));
+    return this.readBy(deadline, (db) => findItems(db, collectionName, query, deadline, maxBytes));
   }
 
   /**

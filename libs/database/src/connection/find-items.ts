@@ -12,6 +12,9 @@ export interface ItemQuery {
   limit?: number;
 }
 
+/** A query finds more bytes of items than its caller accepts. */
+export class ItemsTooLarge extends Error {}
+
 /** Makes MongoDB return everything in one batch, unless that is more than 16 MB. */
 const ONE_BATCH = { batchSize: 2 ** 31 - 1 };
 /** Keeps the documents of a batch as BSON. */
@@ -25,13 +28,15 @@ const RAW_BATCH = { fieldsAsRaw: { firstBatch: true } };
  * cursor.
  *
  * @param deadline in ms of `performance.now()`
- * @throws TimeoutError if the deadline passes before a query has started
+ * @param maxBytes applies to items that do not fit in one batch
+ * @throws TimeoutError if the deadline passes before a query has started; {@link ItemsTooLarge}
  */
 export async function findItems(
   db: mongo.Db,
   collectionName: string,
   query: ItemQuery,
   deadline: number,
+  maxBytes: number,
 ): Promise<RawItem[]> {
   const readConcern = db.readConcern && { readConcern: { level: db.readConcern.level } };
   const command = { find: collectionName, ...query, ...ONE_BATCH, ...limitsUntil(deadline), ...readConcern };
@@ -42,5 +47,13 @@ export async function findItems(
   await db.command({ killCursors: collectionName, cursors: [mongo.Long.fromValue(id)] }).catch(() => undefined);
   const { filter, ...options } = query;
   const items = db.collection<RawItem & mongo.Document>(collectionName);
-  return readUntil(deadline, (limits) => items.find(filter, { ...options, ...ONE_BATCH, ...limits, raw: true }));
+  let bytes = 0;
+  return readUntil(
+    deadline,
+    (limits) => items.find(filter, { ...options, ...ONE_BATCH, ...limits, raw: true }),
+    (item: RawItem) => {
+      bytes += item.length;
+      if (bytes > maxBytes) throw new ItemsTooLarge();
+    },
+  );
 }

@@ -25,18 +25,22 @@ export function limitsUntil(deadline: number): QueryLimits {
  * Returns everything that a query of the driver finds. Fetches no batch after the deadline.
  *
  * @param deadline in ms of `performance.now()`
+ * @param check is called for each document, and may throw to end the read
  * @throws TimeoutError after the deadline
  */
 export async function readUntil<T>(
   deadline: number,
   query: (limits: QueryLimits) => mongo.AbstractCursor<T>,
+  check: (document: T) => void = () => undefined,
 ): Promise<T[]> {
   const cursor = query(limitsUntil(deadline));
   const found: T[] = [];
   // An error in this loop closes the cursor.
   for await (const document of cursor) {
-    found.push(document);
-    for (const buffered of cursor.readBufferedDocuments()) found.push(buffered);
+    for (const read of [document, ...cursor.readBufferedDocuments()]) {
+      check(read);
+      found.push(read);
+    }
     if (performance.now() > deadline) throw new TimeoutError('no time left for a batch');
   }
   return found;

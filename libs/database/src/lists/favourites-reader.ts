@@ -3,7 +3,7 @@ import type { Database } from '../connection/database.js';
 import { idOf, type RawItem } from '../serialization/item-json.js';
 import { encodeCursor, FAVOURITES_CURSOR, type FavouritePosition } from './list-cursor.js';
 import { conditionsOf, type ItemFilter } from './list-query.js';
-import type { ItemPage, PageRange } from './list-reader.js';
+import { MAX_PAGE_BYTES, type ItemPage, type PageRange } from './list-reader.js';
 import { ITEMS } from '../serialization/projection.js';
 
 /** Only this many of a user's newest favourites count, including those of hidden and deleted items. */
@@ -132,7 +132,8 @@ export class FavouritesReader {
   ): Promise<Favourite[]> {
     if (positions.length === 0) return [];
     const favourites = { ...conditionsOf(filter), _id: { $in: positions.map(({ itemId }) => itemId) } };
-    const found = await this.database.findItems({ filter: favourites, ...fields, hint: { _id: 1 } }, deadline);
+    const query = { filter: favourites, ...fields, hint: { _id: 1 } };
+    const found = await this.database.findItems(query, deadline, MAX_PAGE_BYTES);
     const byId = new Map(found.map((item) => [idOf(item), item]));
     return positions.flatMap((position) => {
       const item = byId.get(position.itemId.toHexString());

@@ -31,6 +31,9 @@ export interface ItemPage {
   nextAfter: string | undefined;
 }
 
+/** The most BSON that is read for a page: 40 MiB, the most that is sent of one, and the item after it. */
+export const MAX_PAGE_BYTES = 56 * 1024 * 1024;
+
 /** Skipping this many items may be expensive. Each costs a key or, if the index lacks a condition, a document. */
 const MANY_TO_SKIP = 500;
 
@@ -162,7 +165,9 @@ export class ListReader {
 
   /** Finds items in list order. */
   private find(list: IndexedList, query: ItemQuery, deadline: number): Promise<RawItem[]> {
-    return this.hinted(list, (hint) => this.database.findItems({ ...query, sort: LIST_ORDER, ...hint }, deadline));
+    return this.hinted(list, (hint) =>
+      this.database.findItems({ ...query, sort: LIST_ORDER, ...hint }, deadline, MAX_PAGE_BYTES),
+    );
   }
 
   /** Reads from the index of the list or, while it is missing, lets MongoDB choose. */
