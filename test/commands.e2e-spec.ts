@@ -1,11 +1,14 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { SchemaRepository, type Database } from '@app/database';
-import { runToExit } from './support/command.js';
+import { Command, runToExit, type CommandExit } from './support/command.js';
 import { freshEnvironment, openDatabase } from './support/environment.js';
 import { record, store, uniqueWord } from './support/items.js';
 
 const run = promisify(execFile);
+const FULL_DISK = '/dev/full';
+const describeWithFullDisk = existsSync(FULL_DISK) ? describe : describe.skip;
 
 describe('commands', () => {
   let env: NodeJS.ProcessEnv;
@@ -21,6 +24,42 @@ describe('commands', () => {
 
   const command = async (name: string, more: NodeJS.ProcessEnv = {}, ...args: string[]): Promise<string> =>
     (await run(process.execPath, [`dist/apps/cli/src/${name}.js`, ...args], { env: { ...env, ...more } })).stdout;
+
+  describe('whose output cannot be written', () => {
+    const intoClosedPipe = (name: string, ...args: string[]): Promise<CommandExit> => {
+      const command = new Command(name, env, args);
+      command.child.stdout?.destroy();
+      return command.waitForExit();
+    };
+    const ontoFullDisk = (name: string, ...args: string[]): Promise<unknown> => {
+      const script = `dist/apps/cli/src/${name}.js`;
+      return run('sh', ['-c', `exec "$0" "$@" > ${FULL_DISK}`, process.execPath, script, ...args], { env });
+    };
+
+    describeWithFullDisk(FULL_DISK, () => {
+      it.each([['generate', '1000'], ['check-data'], ['keys', 'create', '--owner', 'acme'], ['import', '/dev/null']])(
+        'a command whose output is lost exits with 2: %s',
+        async (name, ...args) => {
+          await command('setup');
+          await expect(ontoFullDisk(name, ...args)).rejects.toMatchObject({
+            code: 2,
+            stderr: expect.stringMatching(/^Cannot write to standard output: ENOSPC[^\n]+$/m) as string,
+          });
+        },
+      );
+    });
+
+    it('a command that lists ends when its reader closes the pipe early', async () => {
+      await store(database, record({ price: 'x' as unknown as number }));
+      for (const [name, ...args] of [['generate', '999999999'], ['check-data']] as const)
+        expect(await intoClosedPipe(name, ...args)).toEqual({ code: 0, stdout: '', stderr: '' });
+    });
+
+    it('a command that writes to the database finishes although its reader closes the pipe early', async () => {
+      expect(await intoClosedPipe('setup')).toMatchObject({ code: 0, stderr: '' });
+      expect(await new SchemaRepository(database).missingIndexes()).toEqual({ unique: [], performance: [] });
+    });
+  });
 
   describe('size-burst', () => {
     it.each([

@@ -14,9 +14,14 @@ export interface Result {
 }
 
 const RETRY_MS = 500;
+const COULD_NOT_RUN = 2;
 
-/** Runs a command. The exit code is 2 if `run` throws; otherwise 0, or what `run` has set. */
+/**
+ * Runs a command. The exit code is 2 if `run` throws or standard output cannot be written; otherwise 0, or what `run`
+ * has set.
+ */
 export function runCommand(usage: string, run: (print: Print) => Promise<void> | void): void {
+  handleOutputErrors();
   const print = (line: string): void => {
     console.log(line);
   };
@@ -25,8 +30,26 @@ export function runCommand(usage: string, run: (print: Print) => Promise<void> |
     const isExpected = error instanceof ConfigError || error instanceof CommandError;
     const isUsage = error instanceof TypeError && 'code' in error;
     console.error(isExpected ? error.message : isUsage ? `${error.message}\n${usage}` : withoutData(error));
-    process.exitCode = 2;
+    process.exitCode = COULD_NOT_RUN;
   });
+}
+
+/** Ends the command once standard output cannot be written, for a command that only prints. */
+export function endWithOutput(): void {
+  process.stdout.on('error', () => process.exit(0));
+}
+
+/** Does not interrupt the command, which may have more to do than to print. */
+function handleOutputErrors(): void {
+  let isLost = false;
+  process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+    // A reader such as `head` closes the pipe early.
+    if (isLost || code === 'EPIPE') return;
+    isLost = true;
+    console.error(`Cannot write to standard output: ${message}`);
+    process.once('exit', () => (process.exitCode = COULD_NOT_RUN));
+  });
+  process.stderr.on('error', () => undefined);
 }
 
 /** Leaves out the fields of an error, which may be a password or the texts of items: those of Redis have its command. */

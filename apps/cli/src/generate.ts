@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
-import { CommandError, runCommand } from './command.js';
+import { CommandError, endWithOutput, runCommand } from './command.js';
 import { generatedLines } from './demo/generated-lines.js';
 
 const USAGE = 'usage: generate N [--seed S] [--now TIME]';
@@ -19,8 +19,7 @@ runCommand(USAGE, async () => {
   if (![count, values.seed].every((text) => /^\d{1,9}$/.test(text)) || rest.length > 0 || Number.isNaN(now.getTime())) {
     throw new CommandError(USAGE);
   }
-  // A reader such as `head` closes the pipe early.
-  process.stdout.on('error', () => process.exit(0));
+  endWithOutput();
   let text = '';
   let lines = 0;
   for (const line of generatedLines(Number(count), Number(values.seed), now)) {

@@ -33,8 +33,6 @@ collectGarbageEarly();
  * not run or finish, 128 + N after signal N.
  */
 runCommand(USAGE, async (print) => {
-  // A reader that closes the pipe early, such as `head`, does not interrupt the import.
-  for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
   const args = importArguments(process.argv.slice(2));
   const { stop, interruption } = stopOnSignals();
   const input = await openInput(args.file, args.format, stop.signal);
