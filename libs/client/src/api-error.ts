@@ -29,6 +29,6 @@ export class ApiError extends Error {
     const retryAfter = response.headers.get('Retry-After') ?? '';
     const retryAfterMs = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : undefined;
     const message = body?.message ?? `${String(status)} ${statusText}`;
-    return new ApiError(status, body?.code ?? 'UNKNOWN', message, body?.data, retryAfterMs);
+    return new ApiError(status, body?.code ?? 'UNKNOWN', message, body?.data ?? {}, retryAfterMs);
   }
 }

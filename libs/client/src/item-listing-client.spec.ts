@@ -1,5 +1,7 @@
 import { ApiError } from './api-error.js';
 import { ItemListingClient } from './item-listing-client.js';
+import type { GetAllInput } from './schema.js';
+import type { ClientOptions } from './transport.js';
 
 type FetchResult = Response | Error;
 
@@ -27,7 +29,7 @@ describe('ItemListingClient', () => {
   });
 
   /** Returns the items of a client whose requests get these responses, one after another. */
-  const itemsOf = (results: FetchResult[], options: { timeoutMs?: number } = {}): ItemListingClient['items'] => {
+  const itemsOf = (results: FetchResult[], options: Partial<ClientOptions> = {}): ItemListingClient['items'] => {
     const fetch = (url: unknown, { headers, body, signal }: RequestInit = {}): Promise<Response> => {
       requests.push({ url: String(url), headers: new Headers(headers), body: JSON.parse(body as string) });
       signal?.throwIfAborted();
@@ -45,6 +47,32 @@ describe('ItemListingClient', () => {
     expect([url, body]).toEqual(['https://api.example.com/api/orpc/items/getById', { id: 'a' }]);
     expect(headers.get('Content-Type')).toBe('application/json');
     expect(headers.get('Authorization')).toBe('Bearer x');
+  });
+
+  it('sends one Content-Type if the headers of the client contain another in lower case', async () => {
+    await itemsOf([json([])], { headers: { 'content-type': 'text/plain' } }).getAll();
+    expect(requests[0]?.headers.get('Content-Type')).toBe('application/json');
+  });
+
+  it.each([
+    ['https://api.example.com//', 'https://api.example.com/api/orpc/items/getAll'],
+    ['https://example.com/shop/?key=x', 'https://example.com/shop/api/orpc/items/getAll?key=x'],
+  ])('adds the path of the operation to the base URL %s', async (baseUrl, url) => {
+    await itemsOf([json([])], { baseUrl }).getAll();
+    expect(requests[0]?.url).toBe(url);
+  });
+
+  it.each([
+    ['a base URL with a password', { baseUrl: 'https://user:password@api.example.com' }],
+    ['a header that cannot be sent', { headers: { Authorization: 'Bearer x\ny' } }],
+  ])('throws a TypeError without a request for %s', async (_, options) => {
+    await expect(itemsOf([json([])], options).getAll()).rejects.toMatchObject({ name: 'TypeError' });
+    expect(requests).toEqual([]);
+  });
+
+  it.each([3e9, Infinity])('does not time out at once with a timeoutMs of %d', async (timeoutMs) => {
+    const paused = json({}, 503, { 'Retry-After': '0' });
+    expect(await itemsOf([paused, json([])], { timeoutMs }).getAll()).toMatchObject({ items: [] });
   });
 
   it('repeats a create under one key after a 429, a 503, a 504 and a failed connection', async () => {
@@ -91,6 +119,14 @@ describe('ItemListingClient', () => {
       code: 'UNKNOWN',
       message: '502 Bad Gateway',
     });
+  });
+
+  it('gives an error without data an empty object', async () => {
+    const refused = json({ code: 'BAD_REQUEST', message: 'Invalid', data: null }, 400);
+    const error: unknown = await itemsOf([refused])
+      .getAll()
+      .catch((thrown: unknown) => thrown);
+    expect((error as ApiError).data).toEqual({});
   });
 
   it.each([429, 503])('throws the error of the last try (%i) when there is no time for another', async (status) => {
@@ -149,5 +185,14 @@ describe('ItemListingClient', () => {
       { status: 'available', pageSize: 2 },
       { status: 'available', pageSize: 2, after: 'B' },
     ]);
+  });
+
+  it('walks on from a page that plain JavaScript passes', async () => {
+    const items = itemsOf([json([{ id: 'a' }], 200, { 'Next-After': 'A' }), json([{ id: 'b' }])]);
+    const input: GetAllInput = { page: 3 };
+    const ids = [];
+    for await (const { id } of items.walk(input)) ids.push(id);
+    expect(ids).toEqual(['a', 'b']);
+    expect(requests.map(({ body }) => body)).toEqual([{ page: 3 }, { after: 'A' }]);
   });
 });

@@ -32,9 +32,12 @@ class Items {
   /** Yields all items of a list, requesting each page as it is needed. Neither skips nor repeats an item. */
   async *walk(input: Omit<GetAllInput, 'page'> = {}, options: CallOptions = {}): AsyncGenerator<Item, void, undefined> {
     let page = await this.getAll(input, options);
+    const rest: GetAllInput = { ...input };
+    // Plain JavaScript may pass a page, which cannot be combined with `after`.
+    delete rest.page;
     yield* page.items;
     while (page.nextAfter !== undefined) {
-      page = await this.getAll({ ...input, after: page.nextAfter }, options);
+      page = await this.getAll({ ...rest, after: page.nextAfter }, options);
       yield* page.items;
     }
   }

@@ -29,35 +29,41 @@ export interface CallOptions {
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
+/** The longest time of a timer. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5000;
 
 /** Sends the requests of a client, and repeats those that fail temporarily. */
 export class Transport {
-  private readonly base: string;
+  private readonly base: URL;
 
   /** @throws TypeError if the base URL is not an http or https URL */
   constructor(private readonly options: ClientOptions) {
-    this.base = new URL(options.baseUrl).href.replace(/\/$/, '');
-    if (!/^https?:/.test(this.base)) throw new TypeError(`not an http or https URL: ${options.baseUrl}`);
+    this.base = new URL(options.baseUrl);
+    if (!/^https?:/.test(this.base.protocol)) throw new TypeError(`not an http or https URL: ${options.baseUrl}`);
   }
 
   /**
    * Calls an operation. Repeats it after a 429, a 503, a 504 or a failed connection, as long as there is time.
    *
-   * @throws ApiError for an error response, TypeError if the connection failed, or the reason of the signal: a
-   * `TimeoutError` after `timeoutMs`. If an earlier try may have succeeded, a last 429 or 503 does not hide its error.
+   * @throws ApiError for an error response, TypeError if the connection failed or the request cannot be sent, or the
+   * reason of the signal: a `TimeoutError` after `timeoutMs`. If an earlier try may have succeeded, a last 429 or 503
+   * does not hide its error.
    */
   async call(operation: string, input: object, options: CallOptions & { headers?: HeaderMap }): Promise<Reply> {
     const { signal, headers = {} } = options;
-    const timeoutMs = this.options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+    const timeoutMs = Math.min(this.options.timeoutMs ?? DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS);
     const deadline = performance.now() + timeoutMs;
     const timeout = AbortSignal.timeout(timeoutMs);
     const stop = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
-    const init = this.requestOf(input, headers, stop);
+    const url = this.urlOf(operation);
+    const init = this.requestOf(input, headers);
+    // Throws at once what fetch would throw as a TypeError, like that of a failed connection.
+    new Request(url, init);
     let unresolved: Error | undefined;
     for (let tries = 1; ; tries++) {
-      const { reply, error } = await this.attempt(operation, init);
+      const { reply, error } = await this.attempt(url, { ...init, signal: stop });
       if (reply !== undefined) return reply;
       stop.throwIfAborted();
       if (!isOutcomeUnknown(error) && !isRefusal(error)) throw error;
@@ -68,15 +74,23 @@ export class Transport {
     }
   }
 
-  private requestOf(input: object, headers: HeaderMap, signal: AbortSignal): RequestInit {
-    const all = { ...this.options.headers, ...headers, 'Content-Type': 'application/json' };
-    return { method: 'POST', headers: all, body: JSON.stringify(input), signal };
+  private urlOf(operation: string): string {
+    const url = new URL(this.base);
+    url.pathname = `${url.pathname.replace(/\/+$/, '')}/api/orpc/items/${operation}`;
+    return url.href;
   }
 
-  private async attempt(operation: string, init: RequestInit): Promise<Attempt> {
+  private requestOf(input: object, headers: HeaderMap): RequestInit {
+    const all = new Headers(this.options.headers);
+    for (const [name, value] of Object.entries({ ...headers, 'Content-Type': 'application/json' }))
+      all.set(name, value);
+    return { method: 'POST', headers: all, body: JSON.stringify(input) };
+  }
+
+  private async attempt(url: string, init: RequestInit): Promise<Attempt> {
     const { fetch = globalThis.fetch } = this.options;
     try {
-      const response = await fetch(`${this.base}/api/orpc/items/${operation}`, init);
+      const response = await fetch(url, init);
       if (!response.ok) return { error: await ApiError.from(response) };
       return { reply: { body: await response.json(), headers: response.headers } };
     } catch (error) {
