@@ -318,6 +318,12 @@ describe('import', () => {
       const { code, stderr } = await runToExit('import', env, ['-']);
       expect([code, stderr]).toEqual([2, expect.stringContaining('MongoDB did not respond')]);
     });
+
+    it('keeps the rejects of an earlier run', async () => {
+      const rejects = await fileOf('earlier.ndjson', 'earlier');
+      expect((await runToExit('import', freshEnvironment(), ['-', '--rejects', rejects])).code).toBe(2);
+      expect(await readFile(rejects, 'utf8')).toBe('earlier');
+    });
   });
 
   it('keeps its connection for longer than it waits for one to open', async () => {

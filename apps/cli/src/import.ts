@@ -36,10 +36,10 @@ runCommand(USAGE, async (print) => {
   const args = importArguments(process.argv.slice(2));
   const { stop, interruption } = stopOnSignals();
   const input = await openInput(args.file, args.format, stop.signal);
-  const rejects = await Rejects.open(args.rejectsFile, args.file);
   await withDatabase(console.error, CONNECT_WITHIN_MS, async (database) => {
     const schema = new SchemaRepository(database);
     await requireUniqueIndexes(schema);
+    const rejects = await Rejects.open(args.rejectsFile, args.file);
     try {
       const loader = loaderFor(args, database, schema);
       const rejected = await load(input, { args, loader, rejects, stop, print });
