@@ -324,6 +324,16 @@ describe('import', () => {
       expect((await runToExit('import', freshEnvironment(), ['-', '--rejects', rejects])).code).toBe(2);
       expect(await readFile(rejects, 'utf8')).toBe('earlier');
     });
+
+    it('ends on a signal while it connects', async () => {
+      const command = new Command('import', { MONGODB_URI: 'mongodb://127.0.0.1:9/none' }, ['-']);
+      await eventually(() => {
+        expect(command.stderr).toContain('trying again');
+      });
+      command.child.kill('SIGINT');
+      const { code, stderr } = await command.waitForExit();
+      expect([code, stderr]).toEqual([130, expect.not.stringContaining('did not respond')]);
+    });
   });
 
   it('keeps its connection for longer than it waits for one to open', async () => {

@@ -35,8 +35,12 @@ collectGarbageEarly();
 runCommand(USAGE, async (print) => {
   const args = importArguments(process.argv.slice(2));
   const { stop, interruption } = stopOnSignals();
+  // Until there is a connection, nothing is in progress.
+  const exit = (): void => process.exit();
+  stop.signal.addEventListener('abort', exit);
   const input = await openInput(args.file, args.format, stop.signal);
   await withDatabase(console.error, CONNECT_WITHIN_MS, async (database) => {
+    stop.signal.removeEventListener('abort', exit);
     const schema = new SchemaRepository(database);
     await requireUniqueIndexes(schema);
     const rejects = await Rejects.open(args.rejectsFile, args.file);
@@ -115,7 +119,8 @@ async function restoreSearchIndex(schema: SchemaRepository, print: (line: string
     print(`Search index built in ${((performance.now() - since) / 1000).toFixed(1)} s`);
   } catch (error) {
     console.error(`The search index may be missing: run \`npm run setup\` (${(error as Error).message})`);
-    process.exitCode = COULD_NOT_RUN;
+    // The codes of signals are higher.
+    process.exitCode = Math.max(COULD_NOT_RUN, Number(process.exitCode ?? 0));
   }
 }
 
@@ -132,6 +137,7 @@ function stopOnSignals(): { stop: AbortController; interruption: () => keyof typ
   for (const name of Object.keys(EXIT_CODES) as (keyof typeof EXIT_CODES)[]) {
     process.once(name, () => {
       received ??= name;
+      process.exitCode = EXIT_CODES[received];
       stop.abort();
     });
   }

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { TimeoutError } from '@app/runtime';
 import type { Loader } from './loader.js';
 import { runImport } from './run-import.js';
 import type { SourceLine } from './source-line.js';
@@ -17,5 +18,21 @@ describe('runImport', () => {
     };
     const report = () => Promise.resolve();
     await expect(runImport(lines(), loader, { concurrency: 2, stop, report })).rejects.toThrow('disk full');
+  });
+
+  it('ends when it is stopped while MongoDB is unavailable', async () => {
+    const stop = new AbortController();
+    async function* lines(): AsyncGenerator<SourceLine> {
+      for (let number = 1; number <= 500; number++) yield await Promise.resolve({ number, text: '{}', value: {} });
+    }
+    const store = jest.fn(() => {
+      stop.abort();
+      return Promise.reject(new TimeoutError('too late'));
+    });
+    const loader: Loader = { prepare: () => Promise.resolve(store) };
+    const report = jest.fn();
+    await runImport(lines(), loader, { concurrency: 2, stop, report });
+    expect(store).toHaveBeenCalledTimes(1);
+    expect(report).not.toHaveBeenCalled();
   });
 });

@@ -21,7 +21,8 @@ export interface ImportOptions {
 }
 
 /**
- * Loads all lines, in batches. After `stop` is aborted, finishes the batches that have started.
+ * Loads all lines, in batches. After `stop` is aborted, finishes the batches that have started,
+ * except those that MongoDB is unavailable for.
  *
  * @throws CommandError if MongoDB remains unavailable. What has been stored by then remains stored.
  */
@@ -37,9 +38,11 @@ export async function runImport(
   try {
     for await (const { valid, rejects } of batches(lines)) {
       if (stop.signal.aborted) break;
-      const store = await retryWhileAway(() => loader.prepare(valid));
+      const store = await retryWhileUnavailable(() => loader.prepare(valid), stop.signal);
+      if (store === undefined) break;
       await pool.start(async () => {
-        const outcome = await retryWhileAway(store);
+        const outcome = await retryWhileUnavailable(store, stop.signal);
+        if (outcome === undefined) return;
         outcome.rejects = [...rejects, ...outcome.rejects];
         reported = reported.then(() => report(valid.length + rejects.length, outcome));
         await reported;
@@ -106,17 +109,21 @@ class TaskPool {
   }
 }
 
-/** Retries while MongoDB is unavailable. Ids are the same each time, so that nothing is stored twice. */
-async function retryWhileAway<T>(attempt: () => Promise<T>): Promise<T> {
+/**
+ * Retries while MongoDB is unavailable, until `stop` is aborted. Returns undefined if no attempt has succeeded by then.
+ * Ids are the same each time, so that nothing is stored twice.
+ */
+async function retryWhileUnavailable<T>(attempt: () => Promise<T>, stop: AbortSignal): Promise<T | undefined> {
   const end = performance.now() + UNAVAILABLE_FOR_MS;
   for (;;) {
     try {
       return await attempt();
     } catch (error) {
       if (!isDatabaseUnavailable(error)) throw error;
+      if (stop.aborted) return undefined;
       if (performance.now() > end)
         throw new CommandError('MongoDB became unavailable; run the same command again once it is back');
-      await delay(RETRY_MS);
+      await delay(RETRY_MS, undefined, { signal: stop }).catch(() => undefined);
     }
   }
 }
