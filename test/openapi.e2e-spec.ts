@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ErrorBody, Item } from '@app/contracts';
+import { ApiKeyRepository } from '@app/database';
 import { demoCatalogue } from '../apps/cli/src/demo/demo-catalogue.js';
 import { expectError } from './support/errors.js';
-import { startService, type Service } from './support/service.js';
+import { startApi, startService, type Service } from './support/service.js';
+import { bearer } from './support/token-issuer.js';
 
 interface Document {
   paths: Record<string, { post: Operation }>;
-  components: { responses: object };
+  components: { responses: Record<string, { headers: object }> };
 }
 interface Operation {
   requestBody: { content: { 'application/json': { examples: Record<string, { value: unknown }> } } };
@@ -54,6 +56,33 @@ describe('the OpenAPI document', () => {
       'create item 200',
       'create withPhotos 200',
     ]);
+  });
+
+  it('the OpenAPI document has the headers of errors of an API with authentication and rate limits', async () => {
+    const limits = { RATE_LIMIT_GETALL: '9/600', RATE_LIMIT_GETBYID: '9/600' };
+    const { api, stop } = await startApi({ ...service.env, ...limits, AUTH_API_KEYS: 'on' });
+    const wanted = { owner: 'reader', scopes: ['other'], expiresAt: new Date(Date.now() + 60_000) };
+    const { key } = await new ApiKeyRepository(service.database).create(wanted);
+    const errors = [
+      await api.call<ErrorBody>('getAll', { pageSize: 0 }),
+      await api.call<ErrorBody>('getAll', { userId: 'user-1' }),
+      await api.call<ErrorBody>('getAll', { userId: 'user-1' }, bearer(key)),
+      await api.call<ErrorBody>('getAll', {}, { 'Content-Type': 'text/plain' }),
+      await api.call<ErrorBody>('getById', { id: 'unknown' }),
+      await api.call<ErrorBody>('create', {}),
+      await api.call<ErrorBody>('create', {}, bearer(key)),
+    ];
+    await stop();
+    expect(errors.map(({ status }) => status)).toEqual([400, 401, 403, 415, 404, 401, 403]);
+    const undocumented = errors.flatMap(({ body: { code }, headers }) => {
+      const documented = Object.keys(DOCUMENT.components.responses[code]?.headers ?? {}).map((name) =>
+        name.toLowerCase(),
+      );
+      return ['ratelimit', 'ratelimit-policy', 'www-authenticate', 'retry-after']
+        .filter((name) => headers.has(name) && !documented.includes(name))
+        .map((name) => `${code} ${name}`);
+    });
+    expect(undocumented).toEqual([]);
   });
 
   describe.each(GETS)('%s', (path, type) => {

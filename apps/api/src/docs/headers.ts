@@ -63,17 +63,22 @@ export const HEADERS = {
     schema: { type: 'string' },
     example: 'Bearer realm="item-listing"',
   },
+  WwwAuthenticateScope: {
+    description: 'The scope that the caller lacks (RFC 6750). Absent if `userId` is not that of the caller.',
+    schema: { type: 'string' },
+    example: 'Bearer realm="item-listing", error="insufficient_scope", scope="items:create"',
+  },
   RateLimit: {
     description:
       'What is left for the caller of each limit that applies: `r` units, all again in `t` seconds ' +
-      '(draft-ietf-httpapi-ratelimit-headers-11). Absent if there are no such limits.',
+      '(draft-ietf-httpapi-ratelimit-headers-11). Absent if there are no such limits or the request was refused before it was counted.',
     schema: { type: 'string' },
     example: '"create";r=50;t=30',
   },
   RateLimitPolicy: {
     description:
       'The limits that apply to each caller: `q` units in `w` seconds. The unit `qu` is requests by default, ' +
-      '`content-bytes`, or `concurrent-requests` (draft-ietf-httpapi-ratelimit-headers-11). Absent if there are none.',
+      '`content-bytes`, or `concurrent-requests` (draft-ietf-httpapi-ratelimit-headers-11). Absent if there are none or the request was refused before it was counted.',
     schema: { type: 'string' },
     example: '"create";q=100;w=60',
   },

@@ -42,9 +42,13 @@ export const ALWAYS: DocumentedCode[] = [
   'SERVICE_UNAVAILABLE',
 ];
 
+/** Sent before the caller is known. */
+const NEVER_COUNTED: DocumentedCode[] = ['REQUEST_HEADER_FIELDS_TOO_LARGE'];
+
 const HEADERS: Partial<Record<DocumentedCode, Parameters<typeof headers>[0]>> = {
   UNAUTHORIZED: { 'WWW-Authenticate': 'WwwAuthenticate' },
-  TOO_MANY_REQUESTS: { 'Retry-After': 'RetryAfter', ...RATE_LIMIT_HEADERS },
+  FORBIDDEN: { 'WWW-Authenticate': 'WwwAuthenticateScope' },
+  TOO_MANY_REQUESTS: { 'Retry-After': 'RetryAfter' },
   SERVICE_UNAVAILABLE: { 'Retry-After': 'RetryAfter' },
   GATEWAY_TIMEOUT: { 'Retry-After': 'RetryAfterIfKeyed' },
 };
@@ -55,7 +59,7 @@ export const ERROR_RESPONSES = Object.fromEntries(
     code,
     {
       description: `${code}. ${WHEN[code]}`,
-      headers: headers(HEADERS[code]),
+      headers: headers({ ...HEADERS[code], ...(NEVER_COUNTED.includes(code) ? {} : RATE_LIMIT_HEADERS) }),
       content: json(errorJsonSchema(code), { [code]: { value: errorExample(code) } }),
     },
   ]),
