@@ -42,4 +42,11 @@ describe('ApiKeyVerifier', () => {
     void verifier.verify(KEY);
     expect(findByKey.mock.calls[1]?.[1]).toBeGreaterThanOrEqual(later + 1000);
   });
+
+  it('looks a key up until the deadline of its caller if that is earlier', () => {
+    findByKey.mockReturnValue(new Promise(() => undefined));
+    const deadline = performance.now() + 500;
+    void verifier.verify(KEY, deadline);
+    expect(findByKey.mock.calls[0]?.[1]).toBe(deadline);
+  });
 });

@@ -17,12 +17,13 @@ export class ApiKeyVerifier {
   /**
    * Returns the caller of a key.
    *
+   * @param deadline in ms of `performance.now()`
    * @throws InvalidCredential if the key does not exist, is revoked or has expired
    * @throws an error for which `isDatabaseUnavailable` returns true if it cannot be looked up
    */
-  async verify(key: string): Promise<Principal> {
+  async verify(key: string, deadline = Infinity): Promise<Principal> {
     if (!isApiKey(key)) throw NO_SUCH_KEY;
-    const found = await this.find(key);
+    const found = await this.find(key, deadline);
     const id = principalId('key', found?.owner);
     if (found === undefined || id === undefined) throw NO_SUCH_KEY;
     if (found.revokedAt !== null) throw new InvalidCredential('The API key is revoked');
@@ -32,10 +33,10 @@ export class ApiKeyVerifier {
   }
 
   /** Caches only what was found: a caller that shares a pending look-up would have less time than its own. */
-  private async find(key: string): Promise<ApiKey | undefined> {
+  private async find(key: string, deadline: number): Promise<ApiKey | undefined> {
     const cached = this.cache.get(key);
     if (cached !== undefined) return cached.found;
-    const found = await this.keys.findByKey(key, performance.now() + LOOK_UP_WITHIN_MS);
+    const found = await this.keys.findByKey(key, Math.min(performance.now() + LOOK_UP_WITHIN_MS, deadline));
     this.cache.set(key, { found });
     return found;
   }

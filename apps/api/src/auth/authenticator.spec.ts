@@ -8,7 +8,7 @@ const ADDRESS = '198.51.100.1';
 const PRINCIPAL: Principal = { id: 'jwt:alice', scopes: [], expiresAt: Infinity };
 
 describe('an authenticator', () => {
-  const verify = jest.fn<Promise<Principal>, [string]>();
+  const verify = jest.fn<Promise<Principal>, [string, number?]>();
   let authenticator: Authenticator;
 
   beforeEach(() => {
@@ -63,5 +63,18 @@ describe('an authenticator', () => {
     jest.useRealTimers();
     expect(outcomes).toEqual({ SERVICE_UNAVAILABLE: 50 - verify.mock.calls.length });
     expect(verify.mock.calls.length).toBeLessThan(20);
+  });
+
+  it('an authenticator has one deadline for the wait of a credential and its verification', async () => {
+    jest.useFakeTimers();
+    const arrivedAt = performance.now();
+    verify.mockImplementation(() => new Promise((resolve) => setTimeout(resolve, 600, PRINCIPAL)));
+    const sending = send(8);
+    await jest.advanceTimersByTimeAsync(1200);
+    jest.useRealTimers();
+    expect(await sending).toEqual({ valid: 8 });
+    expect(verify.mock.calls.map(([, deadline]) => deadline)).toEqual(
+      Array.from({ length: 8 }, () => arrivedAt + 1500),
+    );
   });
 });

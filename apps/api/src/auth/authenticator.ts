@@ -9,8 +9,11 @@ import type { Principal } from './principal.js';
 
 /** Verifies one kind of credential. */
 export interface Verifier {
-  /** @throws InvalidCredential, or another error if the credential cannot be verified at the moment */
-  verify(credential: string): Promise<Principal>;
+  /**
+   * @param deadline in ms of `performance.now()`
+   * @throws InvalidCredential, or another error if the credential cannot be verified at the moment
+   */
+  verify(credential: string, deadline?: number): Promise<Principal>;
 }
 
 export interface Verifiers {
@@ -20,6 +23,8 @@ export interface Verifiers {
   apiKeys: Verifier | undefined;
 }
 
+/** The time limit for a credential that waits for others of its address, so that a read is refused within 2 s. */
+const VERIFY_WITHIN_MS = 1500;
 /** A verified token is not verified again for this time, so that a removed key of its issuer is soon rejected. */
 const VERIFIED = { forMs: 60_000, count: 5000 };
 /** Longer tokens are verified each time, which limits the memory that the others can use. */
@@ -55,7 +60,9 @@ export class Authenticator {
 
   /** Verifies a credential that has not been verified recently. Only such credentials are limited by failed attempts. */
   private async verify(verifier: Verifier, token: string, request: IncomingMessage): Promise<Principal> {
-    const principal = await this.failedAttempts.limit(this.callerAddress(request), () => verifier.verify(token));
+    const deadline = performance.now() + VERIFY_WITHIN_MS;
+    const verify = (): Promise<Principal> => verifier.verify(token, deadline);
+    const principal = await this.failedAttempts.limit(this.callerAddress(request), verify);
     if (token.length <= MAX_CACHED_LENGTH) this.verified.set(token, principal);
     return principal;
   }
