@@ -10,6 +10,8 @@ import { startService, type Service } from './support/service.js';
 /** Refused by a rule of the database until a test lifts it. */
 const REFUSED = 'Refused';
 
+const DEEP = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
+
 describe('the command jobs', () => {
   let service: Service;
   let jobs: OpenQueue;
@@ -131,11 +133,14 @@ describe('the command jobs', () => {
   it.each([
     ['has no data', async (key: string) => jobs.redis.del(key)],
     ['has data that is not JSON', async (key: string) => jobs.redis.hset(key, 'data', '{')],
+    ['has data that is nested too deeply', async (key: string) => jobs.redis.hset(key, 'data', DEEP)],
+    ['has no options', async (key: string) => jobs.redis.hset(key, 'opts', 'null')],
     ['is not a job at all', async (key: string) => jobs.redis.del(key).then(() => jobs.redis.set(key, 'text'))],
   ])('the command jobs lists and discards a job that %s', async (_, damage) => {
     const [id = ''] = await addInvalid(1);
     await damage(jobs.queue.toKey(id));
     expect((await run('list')).stdout).toMatch(new RegExp(`^${id}  \\S+  The job cannot be read`));
+    expect(await run('show', id)).toMatchObject({ code: 0 });
     expect(await run('retry', id)).toMatchObject({ code: 1, stdout: `${id} unreadable\n` });
     expect(await run('discard', id)).toMatchObject({ code: 0 });
     expect(await json('list')).toMatchObject({ total: 0 });

@@ -2,6 +2,7 @@ import { ErrorCode, Job, Queue } from 'bullmq';
 import { ReplyError } from 'ioredis';
 import { CREATE_QUEUE, keyPrefix } from './queue-settings.js';
 import type { RedisConnection } from './redis.js';
+import { isUnreadable } from './unreadable-job.js';
 
 /** A job that workers have given up on. */
 export interface FailedJob {
@@ -136,12 +137,15 @@ function isNotFailed(error: unknown): boolean {
   return error.code === ErrorCode.JobNotInState || error.code === ErrorCode.JobNotExist;
 }
 
-/** Returns undefined if the job has parts that are not JSON, or its key is not a hash. */
-async function readable<Job>(reading: Promise<Job | undefined>): Promise<Job | undefined> {
+/** Returns undefined if the job has parts that are not JSON or nested too deeply, or its key is not a hash. */
+async function readable(reading: Promise<Job | undefined>): Promise<Job | undefined> {
   try {
-    return await reading;
+    const job = await reading;
+    // Throws if nobody could show its data.
+    JSON.stringify(job?.data);
+    return job;
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
+    if (isUnreadable(error)) return undefined;
     if (error instanceof ReplyError && String(error).includes('WRONGTYPE')) return undefined;
     throw error;
   }

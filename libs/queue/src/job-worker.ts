@@ -5,6 +5,7 @@ import { Job, Queue, UnrecoverableError, Worker, type JobJson } from 'bullmq';
 import { traceBatch } from './job-spans.js';
 import { CREATE_JOB_OPTIONS, keyPrefix, LOCK_MS, WORKER_OPTIONS } from './queue-settings.js';
 import type { RedisConnection } from './redis.js';
+import { isUnreadable } from './unreadable-job.js';
 
 /** Where the jobs come from. A batch has at most `concurrency` of them, and fewer if they have priorities. */
 export interface JobSource {
@@ -274,11 +275,6 @@ export class JobWorker {
     if (REFUSED_BY_REDIS.test(message)) this.pauseUntil('Redis refuses commands');
     this.reportError(message);
   };
-}
-
-/** Returns whether a job is not JSON, or JSON of an unexpected form or depth. Redis throws errors of other types. */
-function isUnreadable(error: unknown): boolean {
-  return [SyntaxError, TypeError, RangeError].some((type) => error instanceof type);
 }
 
 /** Returns the id of the active job whose lock has a token. BullMQ throws without the id if it cannot parse a job. */
