@@ -8,6 +8,7 @@ import { eventually } from './support/eventually.js';
 import { validInput } from './support/items.js';
 import { median } from './support/median.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
+import { openQueue } from './support/queue.js';
 
 const CLOCK_SET_BACK = join(__dirname, 'support', 'clock-set-back.cjs');
 const ASYNC = { Prefer: 'respond-async' };
@@ -69,5 +70,16 @@ describe('an API', () => {
     await eventually(async () => {
       expect((await client.call('create', validInput())).status).toBe(200);
     });
+  });
+
+  it('an API does not refuse a create whose job is in the queue, although Redis reported an error', async () => {
+    const { env, api } = await start({});
+    const client = await api.client();
+    const { queue, redis, close } = openQueue(env);
+    await redis.set(queue.toKey('marker'), 'not a sorted set');
+    const created = await client.call<{ data: { id: string } }>('create', validInput(), { Prefer: 'wait=1' });
+    expect(created.status).toBe(504);
+    expect(await queue.getJobState(created.body.data.id)).toBe('waiting');
+    await close();
   });
 });

@@ -1,14 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { NewItem } from '@app/contracts';
+import { Queue } from 'bullmq';
+import { ReplyError } from 'ioredis';
 import { CreateQueue, type ExistingJob, type NewJob } from './create-queue.js';
 import { CREATE_QUEUE, keyPrefix } from './queue-settings.js';
 import { connectRedis, untilReady, type RedisConnection } from './redis.js';
 
+const RedisError = ReplyError as new (message: string) => Error;
 const UNLIMITED = { total: { jobs: 1000, bytes: 1_000_000 }, seller: undefined };
 
 describe('CreateQueue', () => {
   let redis: RedisConnection;
   let queue: CreateQueue;
+  let keyOf: (name: string) => string;
   let jobKey: string;
   let job: NewJob;
   beforeEach(async () => {
@@ -18,7 +22,8 @@ describe('CreateQueue', () => {
     queue = new CreateQueue(redis, prefix, UNLIMITED);
     const id = '65f000000000000000000001';
     job = { id, requestHash: 'hash', requestId: '', sellerId: 'anonymous', replyTo: 'replies', item: {} as NewItem };
-    jobKey = `${keyPrefix(prefix)}:${CREATE_QUEUE}:${id}`;
+    keyOf = (name) => `${keyPrefix(prefix)}:${CREATE_QUEUE}:${name}`;
+    jobKey = keyOf(id);
     await queue.add(job);
   });
   afterEach(async () => {
@@ -56,5 +61,51 @@ describe('CreateQueue', () => {
     const unreadable = await makeUnreadable();
     redis.disconnect();
     expect(await queue.replace(unreadable, job)).toBe('refused');
+  });
+
+  it('does not count a job as refused if Redis stops the script after it has queued the job', async () => {
+    await redis.del(keyOf('marker'));
+    await redis.set(keyOf('marker'), 'not a sorted set');
+    const id = '65f000000000000000000002';
+    expect(await queue.add({ ...job, id })).toBe('unknown');
+    expect(await redis.lrange(keyOf('wait'), 0, 0)).toEqual([id]);
+  });
+
+  describe('if Redis replies to an add with an error', () => {
+    afterEach(() => {
+      jest.restoreAllMocks();
+    });
+
+    it.each([
+      ['refused', 'NOAUTH Authentication required.'],
+      ['refused', "NOPERM this user has no permissions to run the 'evalsha' command"],
+      ['refused', "NOPERM User api has no permissions to run the 'evalsha' command"],
+      ['refused', 'LOADING Redis is loading the dataset in memory'],
+      ['refused', "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."],
+      ['refused', 'CLUSTERDOWN Hash slot not served'],
+      ['refused', 'BUSY Redis is busy running a script.'],
+      ['refused', 'TRYAGAIN Multiple keys request during rehashing of slot'],
+      ['refused', "OOM command not allowed when used memory > 'maxmemory'. script: 5ab4, on @user_script:592."],
+      ['refused', 'ERR Error running script (call to f_5ab4): @user_script:592: -OOM command not allowed'],
+      ['refused', "READONLY You can't write against a read only replica. script: 5ab4, on @user_script:592."],
+      ['refused', 'MISCONF Errors writing to the AOF file: No space left on device script: 5ab4, on @user_script:592.'],
+      ['refused', 'NOREPLICAS Not enough good replicas to write. script: 5ab4, on @user_script:592.'],
+      [
+        'unknown',
+        'WRONGTYPE Operation against a key holding the wrong kind of value script: 5ab4, on @user_script:68.',
+      ],
+      [
+        'unknown',
+        "ERR The user executing the script can't run this command or subcommand script: 5ab4, on @user_script:582.",
+      ],
+      [
+        'unknown',
+        "NOPERM ACL failure in script: User api has no permissions to run the 'xadd' command script: 5ab4, on @user_script:582.",
+      ],
+      ['unknown', 'ERR value is not an integer or out of range script: 5ab4, on @user_script:69.'],
+    ])('counts a job as %s if Redis replies %s', async (result, reply) => {
+      jest.spyOn(Queue.prototype, 'add').mockRejectedValue(new RedisError(reply));
+      expect(await queue.add(job)).toBe(result);
+    });
   });
 });

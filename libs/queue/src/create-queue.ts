@@ -196,7 +196,15 @@ return states
 
 const NEVER_WRITTEN = /^(?:Stream isn't writeable|Cluster isn't ready)/;
 
+/**
+ * The error replies that Redis sends before a script has written anything. It does not roll a script back, so that after
+ * any other error, such as a missing permission for a command in the script, the job may be in the queue.
+ */
+const BEFORE_WRITES =
+  /^(?:NOAUTH|WRONGPASS|NOPERM(?!.*\bscript\b)|LOADING|MASTERDOWN|CLUSTERDOWN|BUSY|TRYAGAIN)\b|(?:^| -)(?:OOM|READONLY|MISCONF|NOREPLICAS)\b/;
+
 /** Returns whether Redis replied that it did not run the command, or the command was never sent. */
 function wasNeverRun(error: unknown): boolean {
-  return error instanceof ReplyError || (error instanceof Error && NEVER_WRITTEN.test(error.message));
+  if (!(error instanceof Error)) return false;
+  return (error instanceof ReplyError ? BEFORE_WRITES : NEVER_WRITTEN).test(error.message);
 }
