@@ -413,4 +413,55 @@ describe('an Idempotency-Key of a pending create', () => {
     expect(await service.database.models.items.countDocuments({ name })).toBe(0);
     await worker.stop();
   });
+
+  it('an Idempotency-Key can be used after Redis has queued its job only in part', async () => {
+    const [key, input] = [randomUUID(), validInput()];
+    await jobs.redis.call('ACL', 'SETUSER', 'default', '-xadd');
+    for (const headers of [{ Prefer: 'wait=1' }, { Prefer: 'respond-async, wait=1' }, ASYNC]) {
+      expectError(await create(api, key, input, headers), 504, 'GATEWAY_TIMEOUT');
+    }
+    await jobs.redis.call('ACL', 'SETUSER', 'default', '+xadd');
+    const worker = await startWorker(service.env);
+    const responses = await Promise.all([api, other.api].map((client) => create(client, key, input)));
+    expect(statuses(responses)).toEqual([200, 200]);
+    expect(await service.database.models.items.countDocuments()).toBe(1);
+    await worker.stop();
+  });
+
+  it('an Idempotency-Key can be used after the lists of the queue were deleted', async () => {
+    const [key, input] = [randomUUID(), validInput()];
+    expect((await create(api, key, input, ASYNC)).status).toBe(202);
+    await jobs.redis.del(jobs.queue.toKey('wait'));
+    const worker = await startWorker(service.env);
+    expect((await create(other.api, key, input)).status).toBe(200);
+    await worker.stop();
+  });
+
+  it('an Idempotency-Key can be used again after the item is deleted, even if another producer keeps the job', async () => {
+    const [key, input] = [randomUUID(), validInput()];
+    const { body: queued } = await create(api, key, input, ASYNC);
+    const job = await jobs.queue.getJob(queued.id);
+    await job?.remove();
+    await jobs.queue.add('create', job?.data, { jobId: queued.id });
+    const worker = await startWorker(service.env);
+    await eventually(async () => {
+      expect(await jobs.queue.getJobState(queued.id)).toBe('completed');
+    });
+    expect((await create(api, key, input)).status).toBe(200);
+    await service.database.models.items.deleteOne({ _id: mongoId(queued.id) });
+    expect((await create(api, key, input)).body.id).toBe(queued.id);
+    await worker.stop();
+  });
+
+  it('a create that Redis has queued only in part is queued again while its client waits', async () => {
+    await jobs.redis.call('ACL', 'SETUSER', 'default', '-xadd');
+    const creating = create(api, randomUUID(), validInput());
+    await eventually(async () => {
+      expect(await jobs.redis.keys(jobs.queue.toKey('????????????????????????'))).toHaveLength(1);
+    });
+    await jobs.redis.call('ACL', 'SETUSER', 'default', '+xadd');
+    const worker = await startWorker(service.env);
+    expect((await creating).status).toBe(200);
+    await worker.stop();
+  });
 });

@@ -108,4 +108,35 @@ describe('CreateQueue', () => {
       expect(await queue.add(job)).toBe(result);
     });
   });
+
+  it('queues a job again that is in no list, with its data and priority', async () => {
+    await redis.del(keyOf('wait'));
+    await redis.hset(jobKey, 'priority', 3);
+    expect(await queue.findLost([job.id])).toEqual([job.id]);
+    const results = await Promise.all([queue.retry(job.id), queue.retry(job.id)]);
+    expect(results).toEqual(['queued', 'queued']);
+    expect(await redis.zrange(keyOf('prioritized'), 0, -1)).toEqual([job.id]);
+    expect([await storedHash(), await redis.hget(jobKey, 'priority')]).toEqual(['hash', '3']);
+    expect(await queue.findLost([job.id])).toEqual([]);
+  });
+
+  it.each([
+    ['wait', 'paused'],
+    ['wait', 'active'],
+  ])('leaves a job unchanged that has moved from %s to %s', async (from, to) => {
+    await redis.rename(keyOf(from), keyOf(to));
+    await redis.hset(jobKey, 'mark', 'unchanged');
+    expect(await queue.retry(job.id)).toBe('queued');
+    expect(await queue.addAgain(job)).toBe('queued');
+    expect(await redis.hget(jobKey, 'mark')).toBe('unchanged');
+    expect(await redis.llen(keyOf('wait'))).toBe(0);
+  });
+
+  it('queues a job again that has completed, and that another producer kept', async () => {
+    await redis.del(keyOf('wait'));
+    await redis.zadd(keyOf('completed'), 1, job.id);
+    expect(await queue.retry(job.id)).toBe('queued');
+    expect(await redis.lrange(keyOf('wait'), 0, -1)).toEqual([job.id]);
+    expect(await redis.zcard(keyOf('completed'))).toBe(0);
+  });
 });

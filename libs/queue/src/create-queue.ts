@@ -100,16 +100,15 @@ export class CreateQueue {
   /** Adds the job under the id of its item. An existing job with this id stays unchanged. */
   async add(job: NewJob, priority?: number): Promise<EnqueueResult> {
     if (this.redis.status !== 'ready') return 'refused';
-    return traceSend(CREATE_QUEUE, (traceparent) => {
-      const data = traceparent === undefined ? dataOf(job) : { ...dataOf(job), traceparent };
-      return this.toEnqueueResult(
-        this.queue.add('create', data, {
-          ...CREATE_JOB_OPTIONS,
-          jobId: job.id,
-          ...(priority !== undefined && { priority }),
-        }),
-      );
-    });
+    return traceSend(CREATE_QUEUE, (traceparent) =>
+      this.addData(job.id, traceparent === undefined ? dataOf(job) : { ...dataOf(job), traceparent }, priority),
+    );
+  }
+
+  /** Adds a job that Redis has lost: BullMQ would ignore it if only its place in a list is lost. */
+  async addAgain(job: NewJob, priority?: number): Promise<EnqueueResult> {
+    const removed = await this.removeLost(job.id);
+    return removed === 'unknown' ? removed : this.add(job, priority);
   }
 
   /** Returns the job with this id, if there is one. @throws if Redis does not reply */
@@ -121,7 +120,10 @@ export class CreateQueue {
     return data === null ? undefined : { requestHash: hashIn(data, id), hasFailed: failedAt !== null, data };
   }
 
-  /** Retries a failed job with its full number of attempts. A job that has not failed counts as queued. */
+  /**
+   * Makes sure that a job runs: retries it with its full number of attempts if it has failed, and adds it again if it is
+   * in no list, as after an add that Redis has run only in part.
+   */
   async retry(id: string): Promise<EnqueueResult> {
     const job = await this.queue.getJob(id).catch(() => undefined);
     // The job has completed in the meantime, or Redis is unavailable.
@@ -129,7 +131,9 @@ export class CreateQueue {
     const enqueued = await this.toEnqueueResult(job.retry('failed', { resetAttemptsMade: true }));
     if (enqueued === 'queued') return enqueued;
     const isFailed = await job.isFailed().catch(() => true);
-    return isFailed ? enqueued : 'queued';
+    if (isFailed) return enqueued;
+    const removed = await this.removeLost(id);
+    return removed === 'removed' ? this.addData(id, job.data as CreateJob, job.priority) : removed;
   }
 
   /**
@@ -150,9 +154,31 @@ export class CreateQueue {
     return states as ('missing' | 'failed' | 'open')[];
   }
 
+  /** Returns which of these jobs no worker will take, although their data exists. @throws if Redis does not reply */
+  async findLost(ids: readonly string[]): Promise<string[]> {
+    const states = await Promise.all(ids.map((id) => this.queue.getJobState(id)));
+    return ids.filter((_id, index) => states[index] === 'unknown' || states[index] === 'completed');
+  }
+
   async close(): Promise<void> {
     await this.queue.close();
     this.redis.disconnect();
+  }
+
+  private addData(id: string, data: CreateJob, priority: number | undefined): Promise<EnqueueResult> {
+    const options = { ...CREATE_JOB_OPTIONS, jobId: id, ...(priority !== undefined && { priority }) };
+    return this.toEnqueueResult(this.queue.add('create', data, options));
+  }
+
+  /** Removes a job that is in no list of a worker. A job that is in one, or does not exist, counts as queued. */
+  private async removeLost(id: string): Promise<'removed' | 'queued' | 'unknown'> {
+    const keys = [...SORTED_SETS, ...LISTS, 'completed', id].map((name) => this.queue.toKey(name));
+    try {
+      const removed = await reportRefusal(this.redis.eval(REMOVE_LOST, keys.length, ...keys, id), this.report);
+      return removed === 1 ? 'removed' : 'queued';
+    } catch {
+      return 'unknown';
+    }
   }
 
   private async toEnqueueResult(adding: Promise<unknown>): Promise<EnqueueResult> {
@@ -192,6 +218,23 @@ for index, id in ipairs(ARGV) do
   else states[index] = 'open' end
 end
 return states
+`;
+
+/** The keys of BullMQ that hold the ids of jobs which a worker or an operator will take. */
+const SORTED_SETS = ['failed', 'delayed', 'prioritized', 'waiting-children'];
+const LISTS = ['active', 'wait', 'paused'];
+
+/** Is a script so that a job which another process has added again in the meantime is kept. */
+const REMOVE_LOST = `
+local sortedSets, lists = ${String(SORTED_SETS.length)}, ${String(LISTS.length)}
+for index = 1, sortedSets do
+  if redis.call('ZSCORE', KEYS[index], ARGV[1]) then return 0 end
+end
+for index = sortedSets + 1, sortedSets + lists do
+  if redis.call('LPOS', KEYS[index], ARGV[1]) then return 0 end
+end
+redis.call('ZREM', KEYS[#KEYS - 1], ARGV[1])
+return redis.call('DEL', KEYS[#KEYS])
 `;
 
 const NEVER_WRITTEN = /^(?:Stream isn't writeable|Cluster isn't ready)/;

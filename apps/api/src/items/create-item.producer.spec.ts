@@ -48,10 +48,12 @@ describe('CreateItemProducer', () => {
     const queue = {
       find,
       add,
+      addAgain: add,
       replace,
       admit,
       release: () => undefined,
       findStates,
+      findLost: () => Promise.resolve([]),
       backlog,
     } as unknown as CreateQueue;
     const replies = { channel: 'replies', listen: () => undefined } as unknown as ReplySubscriber;

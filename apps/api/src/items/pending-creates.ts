@@ -154,8 +154,11 @@ export class PendingCreates {
   /** Settles failed creates, and returns those whose job Redis has lost or never confirmed. */
   private async lookUpQueued(creates: PendingCreate[]): Promise<PendingCreate[]> {
     const states = await this.queue.findStates(creates.map(({ job }) => job.id));
+    const unconfirmed = creates.filter(({ isQueued }, index) => states[index] === 'open' && !isQueued);
+    const lost = new Set(await this.queue.findLost(unconfirmed.map(({ job }) => job.id)));
     return creates.filter((create, index) => {
       if (states[index] === 'failed') this.settle(create.job.id, { kind: 'failed' }, 'look-up');
+      if (lost.has(create.job.id)) return true;
       if (states[index] === 'open') create.markQueued();
       return states[index] === 'missing' && (!create.isQueued || create.isOlderThan(ADD_AGAIN_AFTER_MS));
     });
@@ -172,7 +175,7 @@ export class PendingCreates {
     const place = { sellerId: create.job.sellerId, bytes: create.size.bytes };
     const admission = await this.queue.admit({ ...place, waitMs: undefined });
     if (admission.kind === 'refused') return;
-    const enqueued = await this.queue.add(create.job, admission.priority);
+    const enqueued = await this.queue.addAgain(create.job, admission.priority);
     if (enqueued === 'queued') create.markQueued();
     if (enqueued === 'refused') this.queue.release(place);
   }
