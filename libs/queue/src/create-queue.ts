@@ -63,7 +63,7 @@ export class CreateQueue {
     this.queue.on('error', () => undefined);
     const toKey = (name: string): string => this.queue.toKey(name);
     this.backlog = new Backlog(redis, toKey, limits.total, report);
-    this.shares = limits.seller && new FairShares(redis, toKey, { ...limits, seller: limits.seller });
+    this.shares = limits.seller && new FairShares(redis, toKey, { ...limits, seller: limits.seller }, report);
   }
 
   /** Whether sellers have equal shares of the queue. */

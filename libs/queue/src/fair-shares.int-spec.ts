@@ -11,6 +11,7 @@ describe('fair shares', () => {
   let blocking: RedisConnection;
   let queue: Queue;
   let worker: Worker;
+  const report = jest.fn<undefined, [line: string]>();
   beforeAll(async () => {
     [redis, blocking] = (['producer', 'worker'] as const).map((role) =>
       connectRedis(process.env['REDIS_URL'] ?? '', role, () => undefined),
@@ -33,7 +34,7 @@ describe('fair shares', () => {
   });
 
   const sharesOf = (seller = SELLER, total = TOTAL): FairShares =>
-    new FairShares(redis, (name) => queue.toKey(name), { seller, total });
+    new FairShares(redis, (name) => queue.toKey(name), { seller, total }, report);
   /** Adds jobs of a seller as the API does. Returns how many there was room for. */
   async function add(shares: FairShares, seller: string, count: number, bytes = 1): Promise<number> {
     const places = await Promise.all(Array.from({ length: count }, () => shares.place(seller, bytes)));
@@ -158,5 +159,12 @@ describe('fair shares', () => {
     expect(await add(shares, 'large', 1)).toBe(0);
     expect((await take(600)).at(-1)).toBe('quiet');
     expect(await shares.place('quiet', 1)).toMatchObject({ priority: 1 });
+  });
+
+  it('fair shares report why Redis refuses to place a job', async () => {
+    await redis.set(queue.toKey('sellers'), 'not a sorted set');
+    await queue.add('first', {}, { priority: 1 });
+    await expect(sharesOf().place('seller', 1)).rejects.toThrow('WRONGTYPE');
+    expect(report).toHaveBeenCalledWith(expect.stringMatching(/^Redis refuses a command: WRONGTYPE /));
   });
 });

@@ -1,6 +1,6 @@
 import type { BacklogLimits } from './backlog.js';
 import { callerDigest } from './caller-digest.js';
-import type { RedisConnection } from './redis.js';
+import { reportRefusal, type RedisConnection, type Report } from './redis.js';
 
 /** The place of a new job in the queue. */
 export interface Place {
@@ -42,6 +42,7 @@ export class FairShares {
     private readonly redis: RedisConnection,
     private readonly toKey: (name: string) => string,
     limits: { seller: BacklogLimits; total: BacklogLimits },
+    private readonly report: Report,
   ) {
     const { seller, total } = limits;
     this.jobs = { seller: Math.min(seller.jobs, total.jobs), total: total.jobs };
@@ -79,7 +80,8 @@ export class FairShares {
     const limits = [this.toKey(''), LOWEST_PRIORITY, JOBS_PER_PRIORITY, this.jobs.seller, this.jobs.total];
     const jobs = requests.flatMap((request) => [request.seller, request.cost]);
     try {
-      const places = (await this.redis.eval(PLACE_JOBS, keys.length, ...keys, ...limits, ...jobs)) as number[][];
+      const placing = this.redis.eval(PLACE_JOBS, keys.length, ...keys, ...limits, ...jobs);
+      const places = (await reportRefusal(placing, this.report)) as number[][];
       for (const [index, { resolve }] of requests.entries()) {
         const [priority, ahead = 0] = places[index] ?? [];
         resolve(priority === undefined ? undefined : { priority, ahead });
