@@ -140,6 +140,16 @@ describe('a full queue', () => {
     }, COUNTED_WITHIN_MS);
   });
 
+  it('a key of another type in the lists of the queue does not make it refuse creates', async () => {
+    await start({});
+    // BullMQ's counter of ids is a string.
+    await jobs.redis.set(jobs.queue.toKey('id'), 1);
+    await jobs.redis.zadd(jobs.queue.toKey('delayed'), 9e15, 'id');
+    await jobs.redis.zadd(jobs.queue.toKey('prioritized'), 9e15, 'id');
+    for (let n = 0; n < 2; n++) expect((await create(validInput())).status).toBe(202);
+    await jobs.redis.del(jobs.queue.toKey('delayed'), jobs.queue.toKey('prioritized'));
+  });
+
   it('failed jobs do not count towards the limit of the queue', async () => {
     await start({ BACKLOG_LIMIT: '5', BACKLOG_BYTES: '300000' });
     await keep('failed', 10, 'x'.repeat(50_000));

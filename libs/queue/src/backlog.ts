@@ -165,9 +165,15 @@ const SAMPLE_SCRIPT = `
 local wait, prioritized, delayed, failed = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local prefix, sampled = ARGV[1], tonumber(ARGV[2])
 
+-- A key of another type than a job, which another program has listed, must not make the whole script fail.
+local function valueOf(command, id, field)
+  local value = redis.pcall(command, prefix .. id, field)
+  return type(value) ~= 'table' and tonumber(value) or 0
+end
+
 local function bytesOf(count, ids)
   local sum = 0
-  for _, id in ipairs(ids) do sum = sum + redis.call('HSTRLEN', prefix .. id, 'data') end
+  for _, id in ipairs(ids) do sum = sum + valueOf('HSTRLEN', id, 'data') end
   return #ids == 0 and 0 or sum / #ids * count
 end
 
@@ -189,7 +195,7 @@ local since = 0
 local candidates = ends[prioritized]
 candidates[#candidates + 1] = redis.call('LINDEX', wait, -1) or nil
 for _, id in ipairs(candidates) do
-  local timestamp = tonumber(redis.call('HGET', prefix .. id, 'timestamp') or 0)
+  local timestamp = valueOf('HGET', id, 'timestamp')
   if timestamp > 0 and (since == 0 or timestamp < since) then since = timestamp end
 end
 local completed = tonumber(redis.call('HGET', KEYS[5], 'count') or 0)
