@@ -196,6 +196,22 @@ describe('an Idempotency-Key', () => {
     );
   });
 
+  it('an Idempotency-Key returns its item after the slug of the category was renamed', async () => {
+    const categories = service.database.connection.collection<{ _id: number; slug: string; title: string }>(
+      'categories',
+    );
+    await categories.insertOne({ _id: 4711, slug: 'renamed-since', title: 'Bikes' });
+    const [key, input] = [randomUUID(), validInput({ categoryId: 'renamed-since' })];
+    const { body } = await create(api, key, input);
+    await categories.updateOne({ _id: 4711 }, { $set: { slug: 'renamed' } });
+    // The other API has not read the former slug.
+    const again = await create(other.api, key, input);
+    expect([again.status, isReplay(again), again.body]).toEqual([200, true, body]);
+    expectError(await create(other.api, key, { ...input, price: 9 }), 422, 'UNPROCESSABLE_CONTENT');
+    expectError(await create(other.api, randomUUID(), input), 400, 'BAD_REQUEST');
+    await categories.deleteOne({ _id: 4711 });
+  });
+
   it('an Idempotency-Key gets a 504 while only a newer release can tell whether the body is the same', async () => {
     const [key, input] = [randomUUID(), validInput()];
     const { body } = await create(api, key, input);

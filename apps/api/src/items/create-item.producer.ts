@@ -71,6 +71,21 @@ export class CreateItemProducer {
     return outcome;
   }
 
+  /** Returns the outcome of an earlier create under a key, or undefined if there is none. Queues nothing. */
+  async findEarlier(
+    id: string,
+    { isSame, respondAsync }: Pick<ProducerOptions, 'isSame' | 'respondAsync'>,
+  ): Promise<ProducerOutcome | undefined> {
+    // Asks MongoDB even if there is a job.
+    const earlier = await this.findByKey(id, { isSame, respondAsync: true }, EARLY_FIND_MS);
+    if (isOutcome(earlier)) return earlier;
+    if (earlier.kind === 'no redis') return refused('redis');
+    if (earlier.kind === 'no mongodb') return refused('mongodb');
+    if (earlier.kind !== 'existing') return undefined;
+    if (earlier.existing.hasFailed) return FAILED;
+    return respondAsync ? { kind: 'queued' } : UNKNOWN;
+  }
+
   /** Ends all waits, because the process is about to end. */
   abandon(): void {
     this.pending.abandon();
@@ -144,7 +159,11 @@ export class CreateItemProducer {
   }
 
   /** Finds an earlier create with the same key. Asks MongoDB last: a job that has left the queue has its item there. */
-  private async findByKey(id: string, { isSame, respondAsync }: ProducerOptions, withinMs: number): Promise<Earlier> {
+  private async findByKey(
+    id: string,
+    { isSame, respondAsync }: Pick<ProducerOptions, 'isSame' | 'respondAsync'>,
+    withinMs: number,
+  ): Promise<Earlier> {
     const finding = this.queue.find(id).then((existing) => existing ?? NOTHING);
     // A command that Redis does not respond to fails on its own soon afterwards, and its connection is closed.
     const existing = await settledWithin(2 * withinMs, finding);

@@ -163,31 +163,31 @@ export class ItemsService {
     { idempotencyKey: key, preferences, ...request }: CreateContext,
   ): Promise<CreateResult> {
     const { maxItemBytes } = this.config;
+    const { sellerId, requestId, disconnected } = request;
     const size = itemSize(input, maxItemBytes);
-    if (size === undefined) throw new ApiError('PAYLOAD_TOO_LARGE', { message: itemTooLarge(maxItemBytes) });
     const times = this.timesOf(request.arrivedAt, preferences);
     const findBy = Math.min(times.queueBy, performance.now() + READ_WITHIN_MS);
-    const categoryId = await this.findCategoryId(input.categoryId, findBy);
-    if (categoryId === null) throw ApiError.input([UNKNOWN_CATEGORY]);
-    const id =
-      key === undefined ? newMongoId() : await withDeadline(times.queueBy, this.idForKey(request.sellerId, key));
+    const categoryId = size && (await this.findCategoryId(input.categoryId, findBy));
+    const isKeyed = key !== undefined;
+    const id = isKeyed ? await withDeadline(times.queueBy, this.idForKey(sellerId, key)) : newMongoId();
+    if (size === undefined || categoryId === undefined || categoryId === null) {
+      // Limits and categories change, but a repeated request still returns its item.
+      const isSame = (stored: string): boolean | undefined => isSameRequest(stored, input);
+      const earlier = isKeyed ? await this.producer.findEarlier(id, { ...times, isSame }) : undefined;
+      if (earlier !== undefined) return this.resultOf(earlier, id, isKeyed);
+      if (size !== undefined) throw ApiError.input([UNKNOWN_CATEGORY]);
+      throw new ApiError('PAYLOAD_TOO_LARGE', { message: itemTooLarge(maxItemBytes) });
+    }
     const hash = requestHash(input);
+    const isSame = (stored: string): boolean | undefined => stored === hash || isSameRequest(stored, input);
     const outcome = await this.producer.create(
-      {
-        id,
-        requestId: request.requestId,
-        requestHash: hash,
-        sellerId: request.sellerId,
-        item: { ...input, categoryId },
-      },
-      {
-        isKeyed: key !== undefined,
-        size,
-        isSame: (stored) => stored === hash || isSameRequest(stored, input),
-        disconnected: request.disconnected,
-        ...times,
-      },
+      { id, requestId, requestHash: hash, sellerId, item: { ...input, categoryId } },
+      { ...times, isKeyed, size, isSame, disconnected },
     );
+    return this.resultOf(outcome, id, isKeyed);
+  }
+
+  private resultOf(outcome: ProducerOutcome, id: string, isKeyed: boolean): CreateResult {
     switch (outcome.kind) {
       case 'created':
         return { ...outcome, item: { ...outcome.item, url: `${this.config.publicSiteUrl}${outcome.item.path}` } };
@@ -198,7 +198,7 @@ export class ItemsService {
       case 'refused':
         throw refusal(outcome);
       case 'unknown':
-        throw new ApiError('GATEWAY_TIMEOUT', unknownOutcome(id, key !== undefined));
+        throw new ApiError('GATEWAY_TIMEOUT', unknownOutcome(id, isKeyed));
       case 'failed':
         throw new ApiError('INTERNAL_SERVER_ERROR');
     }
