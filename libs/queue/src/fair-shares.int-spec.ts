@@ -161,6 +161,14 @@ describe('fair shares', () => {
     expect(await shares.place('quiet', 1)).toMatchObject({ priority: 1 });
   });
 
+  it('fair shares place a job although the first key in the list is of another type', async () => {
+    await redis.set(queue.toKey('id'), 1);
+    await redis.zadd(queue.toKey('prioritized'), 0, 'id');
+    const place = await sharesOf().place('seller', 1);
+    await redis.del(queue.toKey('prioritized'));
+    expect(place).toMatchObject({ priority: 1 });
+  });
+
   it('fair shares report why Redis refuses to place a job', async () => {
     await redis.set(queue.toKey('sellers'), 'not a sorted set');
     await queue.add('first', {}, { priority: 1 });

@@ -105,7 +105,9 @@ local waiting = redis.call('ZCARD', prioritized)
 local limit = math.min(tonumber(ARGV[4]), tonumber(ARGV[5]) - waiting)
 
 local next = redis.call('ZRANGE', prioritized, 0, 0)[1]
-local priority = next and tonumber(redis.call('HGET', prefix .. next, 'priority'))
+-- Another program may have listed a key of another type than a job.
+local value = next and redis.pcall('HGET', prefix .. next, 'priority')
+local priority = type(value) == 'string' and tonumber(value)
 local now = 0
 if priority then
   now = math.max((priority - 1) * step, tonumber(redis.call('ZSCORE', sellers, '') or 0))

@@ -188,6 +188,16 @@ describe('CreateItemProducer', () => {
     expect(await Promise.all(sent)).toEqual(sent.map(() => ({ kind: 'unknown' })));
   });
 
+  it('returns soon after its time if Redis hangs when a client that asked for a 202 has waited', async () => {
+    const [deadline, startedAt] = [performance.now() + 4000, performance.now()];
+    const creating = create({ isKeyed: true, respondAsync: true, deadline, queueBy: deadline });
+    const duration = creating.then(() => performance.now() - startedAt);
+    await after(3800);
+    find.mockReturnValue(NEVER);
+    await after(10_000);
+    expect(await duration).toBeLessThan(4500);
+  });
+
   it('queries an unavailable database once for all waiting creates', async () => {
     void createMany(250);
     await after(600);

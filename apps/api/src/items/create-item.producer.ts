@@ -198,7 +198,10 @@ export class CreateItemProducer {
     const accepted: ProducerOutcome = respondAsync && pending.isQueued ? { kind: 'queued' } : UNKNOWN;
     if (!isKeyed) return outcome ?? accepted;
     // If two bodies race for one key, the first one that was queued wins.
-    const late = await this.findByKey(pending.job.id, options, respondAsync ? EARLY_FIND_MS : LATE_FIND_MS);
+    // A look-up takes up to three times as long.
+    const left = respondAsync ? (queueBy - performance.now()) / 3 : 0;
+    const findMs = Math.min(Math.max(LATE_FIND_MS, left), EARLY_FIND_MS);
+    const late = await this.findByKey(pending.job.id, options, findMs);
     if (isOutcome(late)) return late.kind === 'created' && accepted.kind === 'queued' ? accepted : late;
     // The job may have been retried in the meantime.
     if (outcome !== undefined) return late.kind === 'existing' && !late.existing.hasFailed ? UNKNOWN : outcome;
