@@ -198,6 +198,15 @@ describe('CreateItemProducer', () => {
     expect(await duration).toBeLessThan(4500);
   });
 
+  it('looks up a key of a create that is not valid anymore within its time, even if Redis hangs', async () => {
+    find.mockReturnValue(NEVER);
+    const startedAt = performance.now();
+    const options = { isSame: () => true, respondAsync: false, queueBy: startedAt + 600 };
+    const finding = producer.findEarlier('id', options).then(() => performance.now() - startedAt);
+    await after(10_000);
+    expect(await finding).toBeLessThanOrEqual(650);
+  });
+
   it('queries an unavailable database once for all waiting creates', async () => {
     void createMany(250);
     await after(600);

@@ -74,10 +74,10 @@ export class CreateItemProducer {
   /** Returns the outcome of an earlier create under a key, or undefined if there is none. Queues nothing. */
   async findEarlier(
     id: string,
-    { isSame, respondAsync }: Pick<ProducerOptions, 'isSame' | 'respondAsync'>,
+    { isSame, respondAsync, queueBy }: FindOptions & Pick<ProducerOptions, 'queueBy'>,
   ): Promise<ProducerOutcome | undefined> {
     // Asks MongoDB even if there is a job.
-    const earlier = await this.findByKey(id, { isSame, respondAsync: true }, EARLY_FIND_MS);
+    const earlier = await this.findByKey(id, { isSame, respondAsync: true }, findMsUntil(queueBy));
     if (isOutcome(earlier)) return earlier;
     if (earlier.kind === 'no redis') return refused('redis');
     if (earlier.kind === 'no mongodb') return refused('mongodb');
@@ -159,11 +159,7 @@ export class CreateItemProducer {
   }
 
   /** Finds an earlier create with the same key. Asks MongoDB last: a job that has left the queue has its item there. */
-  private async findByKey(
-    id: string,
-    { isSame, respondAsync }: Pick<ProducerOptions, 'isSame' | 'respondAsync'>,
-    withinMs: number,
-  ): Promise<Earlier> {
+  private async findByKey(id: string, { isSame, respondAsync }: FindOptions, withinMs: number): Promise<Earlier> {
     const finding = this.queue.find(id).then((existing) => existing ?? NOTHING);
     // A command that Redis does not respond to fails on its own soon afterwards, and its connection is closed.
     const existing = await settledWithin(2 * withinMs, finding);
@@ -198,16 +194,20 @@ export class CreateItemProducer {
     const accepted: ProducerOutcome = respondAsync && pending.isQueued ? { kind: 'queued' } : UNKNOWN;
     if (!isKeyed) return outcome ?? accepted;
     // If two bodies race for one key, the first one that was queued wins.
-    // A look-up takes up to three times as long.
-    const left = respondAsync ? (queueBy - performance.now()) / 3 : 0;
-    const findMs = Math.min(Math.max(LATE_FIND_MS, left), EARLY_FIND_MS);
-    const late = await this.findByKey(pending.job.id, options, findMs);
+    const late = await this.findByKey(pending.job.id, options, respondAsync ? findMsUntil(queueBy) : LATE_FIND_MS);
     if (isOutcome(late)) return late.kind === 'created' && accepted.kind === 'queued' ? accepted : late;
     // The job may have been retried in the meantime.
     if (outcome !== undefined) return late.kind === 'existing' && !late.existing.hasFailed ? UNKNOWN : outcome;
     return late.kind === 'existing' ? accepted : UNKNOWN;
   }
 }
+
+/** Returns the time limit of a look-up that is to end by `queueBy`, if possible. It takes up to three times as long. */
+function findMsUntil(queueBy: number): number {
+  return Math.min(Math.max(LATE_FIND_MS, (queueBy - performance.now()) / 3), EARLY_FIND_MS);
+}
+
+type FindOptions = Pick<ProducerOptions, 'isSame' | 'respondAsync'>;
 
 function refused(reason: RefusalReason): ProducerOutcome {
   return { kind: 'refused', retryAfterS: 1, reason };
