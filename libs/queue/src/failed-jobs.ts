@@ -1,6 +1,6 @@
 import { ErrorCode, Job, Queue } from 'bullmq';
 import { ReplyError } from 'ioredis';
-import { CREATE_QUEUE, keyPrefix } from './queue-settings.js';
+import { CREATE_QUEUE, keyPrefix, READER_OPTIONS } from './queue-settings.js';
 import type { RedisConnection } from './redis.js';
 import { isUnreadable } from './unreadable-job.js';
 
@@ -30,13 +30,7 @@ export class FailedJobs {
     private readonly redis: RedisConnection,
     queuePrefix: string,
   ) {
-    this.queue = new Queue(CREATE_QUEUE, {
-      connection: redis,
-      prefix: keyPrefix(queuePrefix),
-      skipVersionCheck: true,
-      // The API owns the settings of the queue.
-      skipMetasUpdate: true,
-    });
+    this.queue = new Queue(CREATE_QUEUE, { ...READER_OPTIONS, connection: redis, prefix: keyPrefix(queuePrefix) });
     // Calls report their own errors. Without a listener, the process would crash.
     this.queue.on('error', () => undefined);
   }

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { settledWithin, splitByBytes, throttle, type Logger } from '@app/runtime';
 import { Job, Queue, UnrecoverableError, Worker, type JobJson } from 'bullmq';
 import { traceBatch } from './job-spans.js';
-import { CREATE_JOB_OPTIONS, keyPrefix, LOCK_MS, WORKER_OPTIONS } from './queue-settings.js';
+import { CREATE_JOB_OPTIONS, keyPrefix, LOCK_MS, READER_OPTIONS, WORKER_OPTIONS } from './queue-settings.js';
 import type { RedisConnection } from './redis.js';
 import { isUnreadable } from './unreadable-job.js';
 
@@ -83,8 +83,7 @@ export class JobWorker {
     const shared = { connection, prefix: keyPrefix(queuePrefix) };
     this.worker = new Worker(queue, null, { ...WORKER_OPTIONS, ...shared, autorun: false });
     this.worker.on('error', this.onError);
-    // The API owns the settings of the queue.
-    this.queue = new Queue(queue, { ...shared, skipVersionCheck: true, skipMetasUpdate: true });
+    this.queue = new Queue(queue, { ...READER_OPTIONS, ...shared });
     this.queue.on('error', this.onError);
   }
 

@@ -38,3 +38,6 @@ export const WORKER_OPTIONS = {
   // Counts finished jobs, from which producers compute how fast the queue drains.
   metrics: { maxDataPoints: 1 },
 } satisfies Partial<WorkerOptions>;
+
+/** Options of a process that reads the queue: the API owns its settings. */
+export const READER_OPTIONS = { skipVersionCheck: true, skipMetasUpdate: true } as const;
