@@ -21,8 +21,8 @@ export interface ImportOptions {
 }
 
 /**
- * Loads all lines, in batches. After `stop` is aborted, finishes the batches that have started,
- * except those that MongoDB is unavailable for.
+ * Loads all lines, in batches. After `stop` is aborted, finishes the batches that have started, except those for
+ * which MongoDB is unavailable.
  *
  * @throws CommandError if MongoDB remains unavailable. What has been stored by then remains stored.
  */
