@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ErrorBody } from '@app/contracts';
 import { newMongoId } from '@app/database';
 import type { ApiClient, HttpResponse } from './support/api-client.js';
@@ -191,5 +192,43 @@ describe('rate limits', () => {
       expect((await read(api)).status).toBe(200);
     });
     expect(await statuses(5, () => read(api))).toEqual([200, 200, 200, 200, 200]);
+  });
+
+  it('rate limits count the requests at the same time of all instances', async () => {
+    const apis = await startApis(2, { RATE_LIMIT_CONCURRENT: '5', CREATE_WAIT_MS: '120000' });
+    const waiting = new AbortController();
+    const create = ({ base }: ApiClient): Promise<number | undefined> =>
+      fetch(`${base}${PATH}/create`, {
+        method: 'POST',
+        body: JSON.stringify(validInput()),
+        headers: { 'Content-Type': 'application/json' },
+        signal: waiting.signal,
+      }).then(
+        ({ status }) => status,
+        () => undefined,
+      );
+    const creates = Array.from({ length: 20 }, (_, at) => create(apis[at % 2] as ApiClient));
+    let refused = 0;
+    for (const each of creates) void each.then((status) => (refused += Number(status === 429)));
+    await eventually(() => {
+      expect(refused).toBe(15);
+    });
+    // The others still wait, for longer than a reservation lasts.
+    await delay(4000);
+    for (const api of apis) expect((await read(api)).status).toBe(429);
+    expect(refused).toBe(15);
+    waiting.abort();
+    await Promise.all(creates);
+    await eventually(async () => {
+      for (const api of apis) expect(await statuses(5, () => read(api))).toEqual(Array(5).fill(200));
+    });
+  });
+
+  it('rate limits never refuse a caller that sends no more requests at the same time than it may', async () => {
+    const apis = await startApis(2, { RATE_LIMIT_CONCURRENT: '8' });
+    let sent = 0;
+    const client = (): Promise<number[]> => statuses(200, () => read(apis[sent++ % 2] as ApiClient));
+    const all = await Promise.all(Array.from({ length: 8 }, client));
+    expect(all.flat().filter((status) => status !== 200)).toEqual([]);
   });
 });

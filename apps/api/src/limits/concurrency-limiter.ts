@@ -1,27 +1,204 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { callerDigest } from '@app/queue';
 import type { ApiResponse } from '../http/api-message.js';
+import { uncounted, type LimitsRedis } from './limits-redis.js';
 
-/** Limits how many requests of a caller this process handles at the same time. */
+/** The slots of a caller in this instance. A request occupies one until its response is closed. */
+interface Slots {
+  /** Those that are occupied. */
+  used: number;
+  /** Requests that wait for one. */
+  waiting: number;
+  /** Those that this instance has reserved in Redis, or all if it limits the caller by itself. */
+  reserved: number;
+  /** Whether there is a key in Redis. Of too many callers, some have none. */
+  hasKey: boolean;
+  /** Whether this instance limits the caller by itself because Redis is unavailable. */
+  isLocal: boolean;
+  /** Whether free ones stay reserved for a moment, because the caller is far from its limit. */
+  areKept: boolean;
+  /** When the reservation is renewed, in ms of `performance.now()`. */
+  renewAt: number;
+  /** Whether some requests got no slot when they were last asked for. */
+  areFull: boolean;
+  /** A reservation that is in progress. */
+  reserving?: Promise<void> | undefined;
+}
+
+/** Limits the keys in Redis and the memory that an attacker with many addresses can use. */
+export const MAX_CALLERS = 10_000;
+const RENEW_MS = 1000;
+/** A reservation that is not renewed, because its instance has died, ends after this time. */
+const EXPIRE_MS = 3000;
+/** How long free slots are kept for the next requests of a caller, if they are. */
+const KEEP_MS = 10;
+/** A caller that uses at most this part of its limit keeps free slots, so that most requests need no reply of Redis. */
+const KEPT_PART = 1 / 2;
+/**
+ * How long a request waits for a slot, because the instances that have handled earlier requests of its caller may not
+ * have returned theirs yet.
+ */
+const WAIT_MS = 50;
+/** A caller at its limit asks Redis no more often than this, however many of its requests wait. */
+const PAUSE_MS = 5;
+
+/**
+ * Limits how many requests of each caller all instances handle at the same time. An instance reserves slots in Redis,
+ * and returns those that are free: at once, or a moment later while the caller is far from its limit. While Redis is
+ * unavailable, each instance applies the limit by itself.
+ */
 export class ConcurrencyLimiter {
-  private readonly counts = new Map<string, number>();
+  private readonly callers = new Map<string, Slots>();
+  private readonly instance = randomUUID();
+  private readonly timer = setInterval(() => {
+    this.renew();
+  }, KEEP_MS).unref();
 
-  constructor(readonly limit: number) {}
+  /** @param keyPrefix the beginning of all keys */
+  constructor(
+    readonly limit: number,
+    private readonly redis: LimitsRedis,
+    private readonly keyPrefix: string,
+  ) {}
 
-  /** Counts a request until its response is closed. Returns false if it is one too many. */
-  enter(caller: string, response: ApiResponse): boolean {
-    const count = this.counts.get(caller) ?? 0;
-    if (count >= this.limit) return false;
+  /**
+   * Counts a request until its response is closed. Returns false if it is one too many.
+   *
+   * @param mustBeCounted throws if Redis is unavailable
+   * @throws ApiError 503
+   */
+  async enter(caller: string, response: ApiResponse, mustBeCounted: boolean): Promise<boolean> {
+    const slots = this.slotsOf(caller);
+    if (this.hasSlot(slots)) slots.used++;
+    else if (!(await this.waitForSlot(caller, slots))) return false;
+    const leave = (): void => {
+      slots.used--;
+      this.returnFree(caller, slots);
+    };
     // A response that is closed already would be counted forever.
-    if (response.closed || response.req.socket.destroyed) return true;
-    this.counts.set(caller, count + 1);
-    response.once('close', () => {
-      this.leave(caller);
-    });
+    if (response.closed || response.req.socket.destroyed) leave();
+    else response.once('close', leave);
+    if (slots.isLocal && mustBeCounted) throw uncounted();
     return true;
   }
 
-  private leave(caller: string): void {
-    const count = (this.counts.get(caller) ?? 0) - 1;
-    if (count > 0) this.counts.set(caller, count);
-    else this.counts.delete(caller);
+  close(): void {
+    clearInterval(this.timer);
+  }
+
+  private slotsOf(caller: string): Slots {
+    const found = this.callers.get(caller);
+    if (found !== undefined) return found;
+    const slots = this.callers.size < MAX_CALLERS ? { ...NO_SLOTS } : { ...NO_SLOTS, ...NO_KEY, reserved: this.limit };
+    this.callers.set(caller, slots);
+    return slots;
+  }
+
+  /** Returns whether a request can begin. */
+  private hasSlot({ used, reserved, isLocal }: Slots): boolean {
+    return used < reserved && (!isLocal || this.redis.isUnavailable);
+  }
+
+  /** Reserves a slot and occupies it. Returns false if there is none. */
+  private async waitForSlot(caller: string, slots: Slots): Promise<boolean> {
+    const waitUntil = performance.now() + WAIT_MS;
+    slots.waiting++;
+    try {
+      while (!this.hasSlot(slots)) {
+        if (!slots.hasKey || (slots.areFull && performance.now() >= waitUntil)) return false;
+        await this.reserve(caller, slots);
+      }
+      slots.used++;
+      return true;
+    } finally {
+      slots.waiting--;
+    }
+  }
+
+  private returnFree(caller: string, slots: Slots): void {
+    if (!slots.areKept && hasFree(slots)) void this.reserve(caller, slots);
+  }
+
+  private reserve(caller: string, slots: Slots): Promise<void> {
+    slots.reserving ??= this.ask(caller, slots).finally(() => {
+      slots.reserving = undefined;
+      this.returnFree(caller, slots);
+    });
+    return slots.reserving;
+  }
+
+  private async ask(caller: string, slots: Slots): Promise<void> {
+    const { used, waiting } = slots;
+    // Free slots that are being returned are not occupied.
+    slots.reserved = Math.min(slots.reserved, used + waiting);
+    slots.renewAt = performance.now() + RENEW_MS;
+    const key = `${this.keyPrefix}:${callerDigest(caller)}`;
+    const reply = await this.redis.send((redis) =>
+      redis.eval(RESERVE, 1, key, this.instance, used, waiting, this.limit, EXPIRE_MS),
+    );
+    if (reply === undefined) Object.assign(slots, { isLocal: true, areKept: true, reserved: this.limit });
+    else {
+      const [reserved, others] = reply as [number, number];
+      const areKept = reserved + others <= this.limit * KEPT_PART;
+      Object.assign(slots, { isLocal: false, areKept, reserved });
+    }
+    slots.areFull = slots.reserved < used + waiting;
+    if (slots.areFull) await delay(PAUSE_MS);
+  }
+
+  /** Renews the reservations of requests that take long, and returns slots that were kept. */
+  private renew(): void {
+    const now = performance.now();
+    for (const [caller, slots] of this.callers) {
+      if (slots.hasKey && (hasFree(slots) || now >= slots.renewAt)) void this.reserve(caller, slots);
+      if (slots.used + slots.waiting === 0) this.callers.delete(caller);
+    }
   }
 }
+
+function hasFree({ used, waiting, reserved }: Slots): boolean {
+  return reserved > used + waiting;
+}
+
+const NO_SLOTS: Slots = {
+  used: 0,
+  waiting: 0,
+  reserved: 0,
+  hasKey: true,
+  isLocal: false,
+  areKept: false,
+  renewAt: 0,
+  areFull: false,
+};
+const NO_KEY = { hasKey: false, areKept: true };
+
+/**
+ * Reserves a slot for each request that waits, unless all instances together would have more than the limit. Returns
+ * the slots of the instance and those of the others. The key is a hash that has for each instance its number of slots
+ * and when they expire, in ms since 1970.
+ */
+const RESERVE = `
+local instance, used, waiting = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local limit, expire = tonumber(ARGV[4]), tonumber(ARGV[5])
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+local others = 0
+local stored = redis.call('HGETALL', KEYS[1])
+for i = 1, #stored, 2 do
+  local slots, expiry = string.match(stored[i + 1], '^(%d+) (%d+)$')
+  if stored[i] ~= instance then
+    if slots and tonumber(expiry) > now then others = others + tonumber(slots)
+    else redis.call('HDEL', KEYS[1], stored[i]) end
+  end
+end
+
+local reserved = used + math.max(0, math.min(waiting, limit - others - used))
+if reserved == 0 then redis.call('HDEL', KEYS[1], instance)
+else
+  redis.call('HSET', KEYS[1], instance, string.format('%d %d', reserved, now + expire))
+  redis.call('PEXPIRE', KEYS[1], expire)
+end
+return { reserved, others }
+`;

@@ -1,5 +1,5 @@
 import type { Quota } from '@app/runtime';
-import { ApiError } from '../http/api-error.js';
+import { uncounted } from './limits-redis.js';
 import { NewWindows } from './new-windows.js';
 import type { Count, Counter } from './shared-counter.js';
 
@@ -36,11 +36,6 @@ const MAX_ADVANCE = 1 / 20;
 /** Limits the memory that an attacker with many addresses can use in this process. */
 const MAX_RECENT = 10_000;
 
-const UNCOUNTED = new ApiError('SERVICE_UNAVAILABLE', {
-  message: 'Rate limits cannot be checked at the moment, nothing was created: try again',
-  headers: { 'Retry-After': '1' },
-});
-
 /**
  * Limits what each caller may take in a window, over all instances. An instance counts some units of a caller in
  * advance, so that most requests need no reply of the counter. The limit is never exceeded. Units that an instance has
@@ -74,7 +69,7 @@ export class QuotaLimiter {
       allowance.refilling ??= this.refill(caller, allowance, units).finally(() => (allowance.refilling = undefined));
       await allowance.refilling;
     }
-    if (allowance.isLocal && mustBeCounted) throw UNCOUNTED;
+    if (allowance.isLocal && mustBeCounted) throw uncounted();
     const isGranted = allowance.units >= units;
     if (isGranted) {
       allowance.units -= units;

@@ -1,12 +1,18 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { connectRedis, redisResponds, untilReady, type RedisConnection, type Report } from '@app/queue';
+import type { Report } from '@app/queue';
 import type { ApiRequest, ApiResponse } from '../http/api-message.js';
 import type { CallerAddress } from '../http/headers/caller-address.js';
 import { networkOf } from '../http/headers/network-of.js';
 import type { Operation } from '../http/operation.js';
-import { ConcurrencyLimiter } from './concurrency-limiter.js';
 import { concurrencyExceeded, concurrencyItem, limitItem, policyItem, quotaExceeded } from './limit-headers.js';
-import { createPolicies, type CallerKind, type LimitSettings, type Policy } from './policies.js';
+import { LimitsRedis } from './limits-redis.js';
+import {
+  createConcurrencyLimiters,
+  createPolicies,
+  type CallerKind,
+  type LimitSettings,
+  type Policy,
+} from './policies.js';
 
 interface Caller {
   kind: CallerKind;
@@ -23,24 +29,23 @@ interface OperationLimits {
 /** Limits what each caller may send: one that has authenticated, otherwise an address. */
 export class RateLimits implements OnApplicationShutdown {
   private constructor(
-    private readonly redis: RedisConnection,
+    private readonly redis: LimitsRedis,
     private readonly callerAddress: CallerAddress,
     private readonly limits: Record<Operation, OperationLimits>,
-    private readonly concurrency: ConcurrencyLimiter | undefined,
+    private readonly concurrency: ReturnType<typeof createConcurrencyLimiters>,
   ) {}
 
   static async create(settings: LimitSettings, callerAddress: CallerAddress, report: Report): Promise<RateLimits> {
     const { concurrent, redisUrl } = settings.limits;
-    const redis = connectRedis(redisUrl, 'limiter', report);
-    const policies = await createPolicies(settings, redis, report);
+    const redis = new LimitsRedis(redisUrl, report);
+    const policies = await createPolicies(settings, redis);
     const more = concurrent === undefined ? [] : [concurrencyItem(concurrent)];
     const limitsOf = (operation: Operation): OperationLimits => {
       const items = [...policies[operation].map(policyItem), ...more];
       return { policies: policies[operation], policyHeader: items.join(', ') };
     };
     const limits = { create: limitsOf('create'), getAll: limitsOf('getAll'), getById: limitsOf('getById') };
-    const concurrency = concurrent === undefined ? undefined : new ConcurrencyLimiter(concurrent);
-    return new RateLimits(redis, callerAddress, limits, concurrency);
+    return new RateLimits(redis, callerAddress, limits, createConcurrencyLimiters(settings, redis));
   }
 
   /**
@@ -55,11 +60,15 @@ export class RateLimits implements OnApplicationShutdown {
     request.isCounted = true;
     response.setHeader('RateLimit-Policy', policyHeader);
     const caller = this.callerOf(request);
-    this.enter(caller, response);
+    const mustBeCounted = operation === 'create';
+    const concurrency = this.concurrency?.[caller.kind];
+    const isExceeded = concurrency !== undefined && !(await concurrency.enter(caller.id, response, mustBeCounted));
+    if (isRejected(response)) return;
+    if (isExceeded) throw concurrencyExceeded(concurrency.limit);
     const items: string[] = [];
     for (const policy of policies) {
       const limiter = policy.limiters[caller.kind];
-      const taken = await limiter.take(caller.id, policy.unitsOf(request), operation === 'create');
+      const taken = await limiter.take(caller.id, policy.unitsOf(request), mustBeCounted);
       if (isRejected(response)) return;
       items.push(limitItem(policy.name, taken));
       response.setHeader('RateLimit', items.join(', '));
@@ -67,23 +76,19 @@ export class RateLimits implements OnApplicationShutdown {
     }
   }
 
-  /** Resolves once the counters can be reached. */
+  /** Resolves once requests can be counted. */
   waitUntilReady(): Promise<void> {
-    return untilReady(this.redis);
+    return this.redis.waitUntilReady();
   }
 
-  /** Returns whether requests can be counted: whether Redis responds in time, or no limit needs it. */
-  async canCount(withinMs: number): Promise<boolean> {
-    const isNeeded = Object.values(this.limits).some(({ policies }) => policies.length > 0);
-    return !isNeeded || redisResponds(this.redis, withinMs);
+  /** Returns whether requests can be counted: whether Redis responds in time. */
+  canCount(withinMs: number): Promise<boolean> {
+    return this.redis.responds(withinMs);
   }
 
   onApplicationShutdown(): void {
+    for (const limiter of Object.values(this.concurrency ?? {})) limiter.close();
     this.redis.disconnect();
-  }
-
-  private enter({ id }: Caller, response: ApiResponse): void {
-    if (this.concurrency?.enter(id, response) === false) throw concurrencyExceeded(this.concurrency.limit);
   }
 
   private callerOf(request: ApiRequest): Caller {

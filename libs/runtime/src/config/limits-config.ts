@@ -7,7 +7,7 @@ export interface LimitsConfig {
   getById: Quota | undefined;
   /** Bytes of the bodies of all operations. */
   bytes: Quota | undefined;
-  /** Requests at the same time, of all operations, in one process. */
+  /** Requests at the same time, of all operations. */
   concurrent: number | undefined;
   /** The Redis that counts. */
   redisUrl: string;

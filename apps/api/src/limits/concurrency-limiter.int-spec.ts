@@ -1,0 +1,159 @@
+import { randomUUID } from 'node:crypto';
+import { EventEmitter } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ApiResponse } from '../http/api-message.js';
+import { ConcurrencyLimiter, MAX_CALLERS } from './concurrency-limiter.js';
+import { LimitsRedis } from './limits-redis.js';
+
+/** After this time, free slots have been returned. */
+const RETURNED_MS = 300;
+/** After this time, the slots of an instance that has died have expired. */
+const EXPIRED_MS = 3300;
+
+describe('a limit of requests at the same time', () => {
+  const report = jest.fn<undefined, [line: string]>();
+  let redis: LimitsRedis;
+  let prefix: string;
+  let limiters: ConcurrencyLimiter[];
+  let responses: EventEmitter[];
+
+  beforeAll(async () => {
+    redis = new LimitsRedis(process.env['REDIS_URL'] ?? '', report);
+    await redis.waitUntilReady();
+  });
+  beforeEach(() => {
+    prefix = `{test-${randomUUID()}}`;
+    limiters = [];
+    responses = [];
+    report.mockClear();
+  });
+  afterEach(async () => {
+    endAll();
+    for (const limiter of limiters) limiter.close();
+    jest.restoreAllMocks();
+    for (const key of await keys()) await redis.connection.del(key);
+  });
+  afterAll(() => {
+    redis.disconnect();
+  });
+
+  const keys = (): Promise<string[]> => redis.connection.keys(`${prefix}*`);
+  function instances(count: number, limit: number): ConcurrencyLimiter[] {
+    const created = Array.from({ length: count }, () => new ConcurrencyLimiter(limit, redis, prefix));
+    limiters.push(...created);
+    return created;
+  }
+  const instance = (limit: number): ConcurrencyLimiter => instances(1, limit)[0] as ConcurrencyLimiter;
+  /** Begins a request. Returns what ends it, or undefined if it is refused. */
+  async function begin(limiter: ConcurrencyLimiter, caller = 'alice'): Promise<(() => void) | undefined> {
+    const response = Object.assign(new EventEmitter(), { closed: false, req: { socket: { destroyed: false } } });
+    if (!(await limiter.enter(caller, response as unknown as ApiResponse, true))) return undefined;
+    responses.push(response);
+    return () => {
+      responses.splice(responses.indexOf(response), 1);
+      response.emit('close');
+    };
+  }
+  function endAll(): void {
+    for (const response of responses.splice(0)) response.emit('close');
+  }
+  async function beginAll(limiter: ConcurrencyLimiter, count: number, caller?: string): Promise<number> {
+    const begun = await Promise.all(Array.from({ length: count }, () => begin(limiter, caller)));
+    return begun.filter((end) => end !== undefined).length;
+  }
+
+  it('a limit of requests at the same time is that of all instances together', async () => {
+    const [first, second] = instances(2, 10) as [ConcurrencyLimiter, ConcurrencyLimiter];
+    const granted = await Promise.all([beginAll(first, 20), beginAll(second, 20)]);
+    expect(granted[0] + granted[1]).toBe(10);
+    expect(await begin(first)).toBeUndefined();
+    expect(await begin(second, 'bob')).toBeDefined();
+  });
+
+  it('a limit of requests at the same time is never exceeded, and all of it can be used at any instance', async () => {
+    const all = instances(3, 4);
+    let [now, most, refused] = [0, 0, 0];
+    const client = async (requests: number, maxMs: number): Promise<void> => {
+      for (let count = 0; count < requests; count++) {
+        const end = await begin(all[Math.floor(Math.random() * 3)] as ConcurrencyLimiter);
+        if (end === undefined) {
+          refused++;
+          continue;
+        }
+        most = Math.max(most, ++now);
+        await delay(Math.random() * maxMs);
+        now--;
+        end();
+      }
+    };
+    await Promise.all(Array.from({ length: 4 }, () => client(200, 2)));
+    expect([most, refused]).toEqual([4, 0]);
+    await Promise.all(Array.from({ length: 12 }, () => client(10, 200)));
+    expect(most).toBe(4);
+    expect(refused).toBeGreaterThan(0);
+  });
+
+  it('a limit of requests at the same time holds for requests that take longer than a reservation lasts', async () => {
+    const [first, second] = instances(2, 3) as [ConcurrencyLimiter, ConcurrencyLimiter];
+    expect(await beginAll(first, 3)).toBe(3);
+    await delay(EXPIRED_MS + 1000);
+    expect(await beginAll(second, 3)).toBe(0);
+  });
+
+  it('the requests of an instance that has died no longer count after three seconds', async () => {
+    const [first, second] = instances(2, 3) as [ConcurrencyLimiter, ConcurrencyLimiter];
+    expect(await beginAll(first, 2)).toBe(2);
+    first.close();
+    await delay(EXPIRED_MS / 2);
+    expect(await beginAll(second, 3)).toBe(1);
+    await delay(EXPIRED_MS / 2);
+    expect(await beginAll(second, 3)).toBe(2);
+  });
+
+  it('a caller far from its limit needs few replies of Redis, and one beyond it not many', async () => {
+    const evaluate = jest.spyOn(redis.connection, 'eval');
+    const far = instance(10);
+    for (let count = 0; count < 200; count++) (await begin(far))?.();
+    expect(evaluate.mock.calls.length).toBeLessThan(5);
+    const full = instance(1);
+    await begin(full, 'bob');
+    evaluate.mockClear();
+    expect(await beginAll(full, 500, 'bob')).toBe(0);
+    expect(evaluate.mock.calls.length).toBeLessThan(20);
+  });
+
+  it('free slots are returned soon, and their key disappears', async () => {
+    const [first, second] = instances(2, 10) as [ConcurrencyLimiter, ConcurrencyLimiter];
+    const ends = await Promise.all(Array.from({ length: 5 }, () => begin(first)));
+    for (const end of ends) end?.();
+    expect(await beginAll(second, 10)).toBe(10);
+    endAll();
+    await delay(RETURNED_MS);
+    expect(await keys()).toEqual([]);
+  });
+
+  it('callers beyond those that may have a key are limited by each instance', async () => {
+    const limiter = instance(2);
+    const atOnce = 500;
+    for (let first = 0; first < MAX_CALLERS; first += atOnce)
+      await Promise.all(Array.from({ length: atOnce }, (_, index) => begin(limiter, String(first + index))));
+    const count = (await keys()).length;
+    expect(count).toBeLessThanOrEqual(MAX_CALLERS);
+    expect(await beginAll(limiter, 5)).toBe(2);
+    expect((await keys()).length).toBeLessThanOrEqual(count);
+  });
+
+  it('what another program has stored for a caller does not exclude it', async () => {
+    const limiter = instance(2);
+    (await begin(limiter))?.();
+    const [key = ''] = await keys();
+    await redis.connection.hset(key, 'another program', 'anything');
+    expect(await beginAll(limiter, 3)).toBe(2);
+    expect(Object.keys(await redis.connection.hgetall(key))).toHaveLength(1);
+    endAll();
+    await delay(RETURNED_MS);
+    await redis.connection.set(key, 'not a hash');
+    await expect(begin(limiter)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(report).toHaveBeenCalledWith(expect.stringMatching(/^Redis refuses a command: WRONGTYPE /));
+  });
+});
