@@ -9,6 +9,10 @@ import { LimitsRedis } from './limits-redis.js';
 const RETURNED_MS = 300;
 /** After this time, the slots of an instance that has died have expired. */
 const EXPIRED_MS = 3300;
+/** How long Redis does not reply. */
+const PAUSED_MS = 200;
+/** After this time, an instance has noticed which of its slots are free, and Redis has not replied yet. */
+const NOTICED_MS = 50;
 
 describe('a limit of requests at the same time', () => {
   const report = jest.fn<undefined, [line: string]>();
@@ -130,6 +134,49 @@ describe('a limit of requests at the same time', () => {
     endAll();
     await delay(RETURNED_MS);
     expect(await keys()).toEqual([]);
+  });
+
+  it('slots that become free while others are being returned are returned too', async () => {
+    const [first, second] = instances(2, 4) as [ConcurrencyLimiter, ConcurrencyLimiter];
+    const [end, endLast] = await Promise.all([begin(first), begin(first)]);
+    await redis.connection.client('PAUSE', PAUSED_MS);
+    end?.();
+    await delay(NOTICED_MS);
+    endLast?.();
+    await delay(PAUSED_MS);
+    expect(await beginAll(second, 4)).toBe(4);
+  });
+
+  it('a request that begins while the slots of its caller are being returned counts', async () => {
+    const [first, second] = instances(2, 4) as [ConcurrencyLimiter, ConcurrencyLimiter];
+    const ends = await Promise.all(Array.from({ length: 4 }, () => begin(first)));
+    await redis.connection.client('PAUSE', PAUSED_MS);
+    for (const end of ends) end?.();
+    await delay(NOTICED_MS);
+    expect(await begin(first)).toBeDefined();
+    await delay(PAUSED_MS);
+    expect(await beginAll(second, 4)).toBe(3);
+  });
+
+  it('a request is not refused because the process was too busy to try again', async () => {
+    const [first, second] = instances(2, 1) as [ConcurrencyLimiter, ConcurrencyLimiter];
+    const end = await begin(first);
+    const waiting = begin(second);
+    const busyUntil = performance.now() + PAUSED_MS;
+    while (performance.now() < busyUntil);
+    end?.();
+    expect(await waiting).toBeDefined();
+  });
+
+  it('long requests cause no work while Redis is unavailable', async () => {
+    const unavailable = new LimitsRedis(process.env['REDIS_URL'] ?? '', report);
+    unavailable.disconnect();
+    const limiter = new ConcurrencyLimiter(2, unavailable, prefix);
+    limiters.push(limiter);
+    const send = jest.spyOn(unavailable, 'send');
+    await expect(begin(limiter)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    await delay(RETURNED_MS);
+    expect(send).toHaveBeenCalledTimes(1);
   });
 
   it('callers beyond those that may have a key are limited by each instance', async () => {

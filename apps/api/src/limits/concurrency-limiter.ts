@@ -20,8 +20,6 @@ interface Slots {
   areKept: boolean;
   /** When the reservation is renewed, in ms of `performance.now()`. */
   renewAt: number;
-  /** Whether some requests got no slot when they were last asked for. */
-  areFull: boolean;
   /** A reservation that is in progress. */
   reserving?: Promise<void> | undefined;
 }
@@ -36,10 +34,10 @@ const KEEP_MS = 10;
 /** A caller that uses at most this part of its limit keeps free slots, so that most requests need no reply of Redis. */
 const KEPT_PART = 1 / 2;
 /**
- * How long a request waits for a slot, because the instances that have handled earlier requests of its caller may not
- * have returned theirs yet.
+ * How often a request asks for a slot, because the instances that have handled earlier requests of its caller may not
+ * have returned theirs yet. A time limit would refuse callers within their limit while the process is busy.
  */
-const WAIT_MS = 50;
+const ATTEMPTS = 10;
 /** A caller at its limit asks Redis no more often than this, however many of its requests wait. */
 const PAUSE_MS = 5;
 
@@ -102,11 +100,10 @@ export class ConcurrencyLimiter {
 
   /** Reserves a slot and occupies it. Returns false if there is none. */
   private async waitForSlot(caller: string, slots: Slots): Promise<boolean> {
-    const waitUntil = performance.now() + WAIT_MS;
     slots.waiting++;
     try {
-      while (!this.hasSlot(slots)) {
-        if (!slots.hasKey || (slots.areFull && performance.now() >= waitUntil)) return false;
+      for (let attempts = 0; !this.hasSlot(slots); attempts++) {
+        if (!slots.hasKey || attempts === ATTEMPTS) return false;
         await this.reserve(caller, slots);
       }
       slots.used++;
@@ -143,16 +140,20 @@ export class ConcurrencyLimiter {
       const areKept = reserved + others <= this.limit * KEPT_PART;
       Object.assign(slots, { isLocal: false, areKept, reserved });
     }
-    slots.areFull = slots.reserved < used + waiting;
-    if (slots.areFull) await delay(PAUSE_MS);
+    if (slots.reserved < used + waiting) await delay(PAUSE_MS);
   }
 
-  /** Renews the reservations of requests that take long, and returns slots that were kept. */
+  /**
+   * Renews the reservations of requests that take long, and returns slots that were kept. Forgets callers that have no
+   * slots.
+   */
   private renew(): void {
     const now = performance.now();
     for (const [caller, slots] of this.callers) {
-      if (slots.hasKey && (hasFree(slots) || now >= slots.renewAt)) void this.reserve(caller, slots);
-      if (slots.used + slots.waiting === 0) this.callers.delete(caller);
+      const canReserve = slots.hasKey && !this.redis.isUnavailable;
+      if (canReserve && (hasFree(slots) || now >= slots.renewAt)) void this.reserve(caller, slots);
+      // A caller that has been forgotten could begin a second reservation, which the end of the first would overwrite.
+      else if (slots.used + slots.waiting === 0 && slots.reserving === undefined) this.callers.delete(caller);
     }
   }
 }
@@ -169,7 +170,6 @@ const NO_SLOTS: Slots = {
   isLocal: false,
   areKept: false,
   renewAt: 0,
-  areFull: false,
 };
 const NO_KEY = { hasKey: false, areKept: true };
 
