@@ -129,4 +129,19 @@ describe('nestLogger', () => {
     ]);
     expect(lines[1]).not.toHaveProperty('context');
   });
+
+  it('does not log the values that MongoDB quotes, neither in a message nor in a stack', () => {
+    const error = new Error(`E11000 duplicate key error collection: shop.items dup key: { name: "${SECRET}\n}" }`);
+    logger.error(error);
+    logger.error(error.message, error.stack);
+    const message = 'E11000 duplicate key error collection: shop.items';
+    const stack = expect.stringMatching(
+      /^Error: E11000 duplicate key error collection: shop.items\n +at .*logger.spec/,
+    ) as string;
+    expect(lines).toMatchObject([
+      { msg: `Error: ${message}`, err: { message, stack } },
+      { msg: message, stack },
+    ]);
+    expect(JSON.stringify(lines)).not.toContain(SECRET);
+  });
 });

@@ -24,8 +24,8 @@ export async function createLogger(name: string, level: string, destination?: De
 const CREDENTIAL = /authorization|cookie|token|password|secret|api-?key|rawheaders/i;
 /** How deep the fields of a line are searched for credentials and errors. Deeper ones are omitted. */
 const MAX_DEPTH = 6;
-/** After this, MongoDB quotes values of the document, which may be texts of items. */
-const QUOTED_VALUES = / dup key: .*/s;
+/** The values of the document that MongoDB quotes, which may be texts of items. In a stack, its lines follow. */
+const QUOTED_VALUES = / dup key: (?:.*\}|.*)/s;
 
 /** Returns a value as it is logged: without credentials, and with only those parts of errors that describe them. */
 function withoutSecrets(value: unknown, depth = 0): unknown {
@@ -46,8 +46,12 @@ function withoutSecrets(value: unknown, depth = 0): unknown {
 function describe(error: Error): Record<string, unknown> {
   const { name: type, message, stack, cause } = error;
   const { code, errors } = error as NodeJS.ErrnoException & { errors?: unknown };
-  const described = message.replace(QUOTED_VALUES, '');
+  const described = withoutQuotedValues(message);
   return { type, message: described, stack: stack?.replace(message, () => described), code, cause, errors };
+}
+
+function withoutQuotedValues(text: string): string {
+  return text.replace(QUOTED_VALUES, '');
 }
 
 async function prettyPrinter(): Promise<DestinationStream | undefined> {
@@ -79,7 +83,8 @@ export function nestLogger(logger: Logger): LoggerService {
       // The context is optional, and the last argument if there is one.
       const context = last === stack || last === err ? undefined : last;
       const isStartup = level === 'info' && NEST_CONTEXTS.has(context);
-      logger[isStartup ? 'debug' : level]({ context, stack, err }, String(message));
+      const fields = { context, stack: stack && withoutQuotedValues(stack), err };
+      logger[isStartup ? 'debug' : level](fields, withoutQuotedValues(String(message)));
     };
   return {
     log: line('info'),
