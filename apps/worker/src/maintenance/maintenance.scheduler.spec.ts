@@ -1,11 +1,11 @@
 import type { MaintenanceRepository } from '@app/database';
 import type { SearchBackfill } from '@app/items';
-import type { Logger } from '@app/runtime';
+import { TimeoutError, type Logger } from '@app/runtime';
 import { MaintenanceScheduler } from './maintenance.scheduler.js';
 
 describe('MaintenanceScheduler', () => {
   let runs: { boosts: number; search: number };
-  let warnings: number;
+  let warnings: unknown[];
   /** What a run does. By default, it ends at once. */
   let boosts: () => Promise<number>;
   let search: () => Promise<number>;
@@ -14,11 +14,13 @@ describe('MaintenanceScheduler', () => {
   beforeEach(() => {
     jest.useFakeTimers();
     runs = { boosts: 0, search: 0 };
-    warnings = 0;
+    warnings = [];
     boosts = search = () => Promise.resolve(0);
     const items = { clearLapsedBoosts: () => (runs.boosts++, boosts()) } as unknown as MaintenanceRepository;
     const backfill = { run: () => (runs.search++, search()) } as unknown as SearchBackfill;
-    scheduler = new MaintenanceScheduler(items, backfill, { warn: () => warnings++ } as unknown as Logger);
+    scheduler = new MaintenanceScheduler(items, backfill, {
+      warn: (fields: unknown) => warnings.push(fields),
+    } as unknown as Logger);
   });
   afterEach(() => jest.useRealTimers());
 
@@ -46,7 +48,16 @@ describe('MaintenanceScheduler', () => {
     boosts = () => Promise.reject(new Error('unavailable'));
     scheduler.start();
     await after(10_000);
-    expect([runs.boosts, warnings]).toEqual([3, 3]);
+    expect([runs.boosts, warnings.length]).toEqual([3, 3]);
+  });
+
+  it('logs the error of a run that fails, or only why MongoDB is unavailable', async () => {
+    const error = new Error('not authorized');
+    boosts = () => Promise.reject(error);
+    search = () => Promise.reject(new TimeoutError('no reply'));
+    scheduler.start();
+    await after(0);
+    expect(warnings).toEqual([{ err: error }, { reason: 'no reply' }]);
   });
 
   it('waits at most one second for a run when it stops', async () => {

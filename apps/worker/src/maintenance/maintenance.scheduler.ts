@@ -1,4 +1,4 @@
-import type { MaintenanceRepository } from '@app/database';
+import { isDatabaseUnavailable, reasonOf, type MaintenanceRepository } from '@app/database';
 import type { SearchBackfill } from '@app/items';
 import { settledWithin, type Logger } from '@app/runtime';
 
@@ -41,7 +41,8 @@ export class MaintenanceScheduler {
   private async repeat(afterMs: number, task: () => Promise<void>): Promise<void> {
     if (this.isStopping) return;
     const run = task().catch((error: unknown) => {
-      this.logger.warn({ reason: (error as Error).name }, 'maintenance failed, the next run is due soon');
+      const cause = isDatabaseUnavailable(error) ? { reason: reasonOf(error) } : { err: error };
+      this.logger.warn(cause, 'maintenance failed, the next run is due soon');
     });
     this.lastRuns.set(task, run);
     await run;
