@@ -67,6 +67,12 @@ describe('createLogger, with an error', () => {
     expect(line).not.toContain(SECRET);
   });
 
+  it('the log says that a command is not authorized, but not its values', async () => {
+    const message = `not authorized on shop to execute command { find: "items", filter: { name: "${SECRET}" } }`;
+    expect(await log({ err: new Error(message) })).toMatchObject({ err: { message: 'not authorized on shop' } });
+    expect(line).not.toContain(SECRET);
+  });
+
   it('an error that is its own cause is logged', async () => {
     const error = new Error('failed');
     error.cause = error;

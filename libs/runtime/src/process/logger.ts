@@ -24,8 +24,8 @@ export async function createLogger(name: string, level: string, destination?: De
 const CREDENTIAL = /authorization|cookie|token|password|secret|api-?key|rawheaders/i;
 /** How deep the fields of a line are searched for credentials and errors. Deeper ones are omitted. */
 const MAX_DEPTH = 6;
-/** The values of the document that MongoDB quotes, which may be texts of items. In a stack, its lines follow. */
-const QUOTED_VALUES = / dup key: (?:.*\}|.*)/s;
+/** The values or the command that MongoDB quotes, which may contain texts of items. In a stack, its lines follow. */
+const QUOTED_VALUES = / (?:dup key:|to execute command) (?:.*\}|.*)/s;
 
 /** Returns a value as it is logged: without credentials, and with only those parts of errors that describe them. */
 function withoutSecrets(value: unknown, depth = 0): unknown {
