@@ -8,6 +8,8 @@ import { uncounted, type LimitsRedis } from './limits-redis.js';
 interface Slots {
   /** Those that are occupied. */
   used: number;
+  /** The most that were occupied at the same time since they were last checked. */
+  peak: number;
   /** Requests that wait for one. */
   waiting: number;
   /** Those that this instance has reserved in Redis, or all if it limits the caller by itself. */
@@ -29,8 +31,8 @@ export const MAX_CALLERS = 10_000;
 const RENEW_MS = 1000;
 /** A reservation that is not renewed, because its instance has died, ends after this time. */
 const EXPIRE_MS = 3000;
-/** How long free slots are kept for the next requests of a caller, if they are. */
-const KEEP_MS = 10;
+/** How often slots are checked. Those that are kept are returned if they were not needed between two checks. */
+const CHECK_MS = 10;
 /** A caller that uses at most this part of its limit keeps free slots, so that most requests need no reply of Redis. */
 const KEPT_PART = 1 / 2;
 /**
@@ -51,7 +53,7 @@ export class ConcurrencyLimiter {
   private readonly instance = randomUUID();
   private readonly timer = setInterval(() => {
     this.renew();
-  }, KEEP_MS).unref();
+  }, CHECK_MS).unref();
 
   /** @param keyPrefix the beginning of all keys */
   constructor(
@@ -68,7 +70,7 @@ export class ConcurrencyLimiter {
    */
   async enter(caller: string, response: ApiResponse, mustBeCounted: boolean): Promise<boolean> {
     const slots = this.slotsOf(caller);
-    if (this.hasSlot(slots)) slots.used++;
+    if (this.hasSlot(slots)) occupy(slots);
     else if (!(await this.waitForSlot(caller, slots))) return false;
     const leave = (): void => {
       slots.used--;
@@ -106,7 +108,7 @@ export class ConcurrencyLimiter {
         if (!slots.hasKey || attempts === ATTEMPTS) return false;
         await this.reserve(caller, slots);
       }
-      slots.used++;
+      occupy(slots);
       return true;
     } finally {
       slots.waiting--;
@@ -114,7 +116,7 @@ export class ConcurrencyLimiter {
   }
 
   private returnFree(caller: string, slots: Slots): void {
-    if (!slots.areKept && hasFree(slots)) void this.reserve(caller, slots);
+    if (!slots.areKept && hasUnneeded(slots)) void this.reserve(caller, slots);
   }
 
   private reserve(caller: string, slots: Slots): Promise<void> {
@@ -126,13 +128,14 @@ export class ConcurrencyLimiter {
   }
 
   private async ask(caller: string, slots: Slots): Promise<void> {
-    const { used, waiting } = slots;
+    const { waiting } = slots;
+    const kept = keptOf(slots);
     // Free slots that are being returned are not occupied.
-    slots.reserved = Math.min(slots.reserved, used + waiting);
+    slots.reserved = Math.min(slots.reserved, kept + waiting);
     slots.renewAt = performance.now() + RENEW_MS;
     const key = `${this.keyPrefix}:${callerDigest(caller)}`;
     const reply = await this.redis.send((redis) =>
-      redis.eval(RESERVE, 1, key, this.instance, used, waiting, this.limit, EXPIRE_MS),
+      redis.eval(RESERVE, 1, key, this.instance, kept, waiting, this.limit, EXPIRE_MS),
     );
     if (reply === undefined) Object.assign(slots, { isLocal: true, areKept: true, reserved: this.limit });
     else {
@@ -140,30 +143,47 @@ export class ConcurrencyLimiter {
       const areKept = reserved + others <= this.limit * KEPT_PART;
       Object.assign(slots, { isLocal: false, areKept, reserved });
     }
-    if (slots.reserved < used + waiting) await delay(PAUSE_MS);
+    if (slots.reserved < kept + waiting) await delay(PAUSE_MS);
   }
 
   /**
-   * Renews the reservations of requests that take long, and returns slots that were kept. Forgets callers that have no
-   * slots.
+   * Renews the reservations of requests that take long, and returns slots that were not needed lately. Forgets callers
+   * that have no slots.
    */
   private renew(): void {
     const now = performance.now();
     for (const [caller, slots] of this.callers) {
       const canReserve = slots.hasKey && !this.redis.isUnavailable;
-      if (canReserve && (hasFree(slots) || now >= slots.renewAt)) void this.reserve(caller, slots);
+      if (canReserve && (hasUnneeded(slots) || now >= slots.renewAt)) void this.reserve(caller, slots);
       // A caller that has been forgotten could begin a second reservation, which the end of the first would overwrite.
-      else if (slots.used + slots.waiting === 0 && slots.reserving === undefined) this.callers.delete(caller);
+      else if (slots.reserving === undefined && isIdle(slots) && !(canReserve && slots.reserved > 0))
+        this.callers.delete(caller);
+      slots.peak = slots.used;
     }
   }
 }
 
-function hasFree({ used, waiting, reserved }: Slots): boolean {
-  return reserved > used + waiting;
+function occupy(slots: Slots): void {
+  slots.used++;
+  slots.peak = Math.max(slots.peak, slots.used);
+}
+
+/** Returns how many slots stay reserved: those that are occupied or, far from the limit, that were lately. */
+function keptOf({ used, peak, reserved, areKept }: Slots): number {
+  return areKept ? Math.max(used, Math.min(peak, reserved)) : used;
+}
+
+function hasUnneeded(slots: Slots): boolean {
+  return slots.reserved > keptOf(slots) + slots.waiting;
+}
+
+function isIdle({ used, waiting }: Slots): boolean {
+  return used + waiting === 0;
 }
 
 const NO_SLOTS: Slots = {
   used: 0,
+  peak: 0,
   waiting: 0,
   reserved: 0,
   hasKey: true,
@@ -179,7 +199,7 @@ const NO_KEY = { hasKey: false, areKept: true };
  * and when they expire, in ms since 1970.
  */
 const RESERVE = `
-local instance, used, waiting = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local instance, kept, waiting = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local limit, expire = tonumber(ARGV[4]), tonumber(ARGV[5])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -194,7 +214,7 @@ for i = 1, #stored, 2 do
   end
 end
 
-local reserved = used + math.max(0, math.min(waiting, limit - others - used))
+local reserved = kept + math.max(0, math.min(waiting, limit - others - kept))
 if reserved == 0 then redis.call('HDEL', KEYS[1], instance)
 else
   redis.call('HSET', KEYS[1], instance, string.format('%d %d', reserved, now + expire))
