@@ -168,6 +168,17 @@ describe('a limit of requests at the same time', () => {
     expect(await waiting).toBeDefined();
   });
 
+  it('a request beyond the limit is refused within two seconds while Redis is slow', async () => {
+    const limiter = instance(2);
+    jest.spyOn(redis.connection, 'eval').mockImplementation(async () => {
+      await delay(400);
+      return [0, 2];
+    });
+    const since = performance.now();
+    expect(await begin(limiter)).toBeUndefined();
+    expect(performance.now() - since).toBeLessThan(2000);
+  });
+
   it('long requests cause no work while Redis is unavailable', async () => {
     const unavailable = new LimitsRedis(process.env['REDIS_URL'] ?? '', report);
     unavailable.disconnect();
@@ -197,7 +208,7 @@ describe('a limit of requests at the same time', () => {
     const limiter = instance(2);
     (await begin(limiter))?.();
     const [key = ''] = await keys();
-    await redis.connection.hset(key, 'another program', 'anything');
+    await redis.connection.hset(key, 'another program', 'anything', 'without end', '2 9999999999999');
     expect(await beginAll(limiter, 3)).toBe(2);
     expect(Object.keys(await redis.connection.hgetall(key))).toHaveLength(1);
     endAll();

@@ -37,9 +37,11 @@ const CHECK_MS = 10;
 const KEPT_PART = 1 / 2;
 /**
  * How often a request asks for a slot, because the instances that have handled earlier requests of its caller may not
- * have returned theirs yet. A time limit would refuse callers within their limit while the process is busy.
+ * have returned theirs yet. A short time limit would refuse callers within their limit while the process is busy.
  */
 const ATTEMPTS = 10;
+/** A request waits no longer than this while Redis is slow, except for the last reply. */
+const WAIT_MS = 1000;
 /** A caller at its limit asks Redis no more often than this, however many of its requests wait. */
 const PAUSE_MS = 5;
 
@@ -102,10 +104,11 @@ export class ConcurrencyLimiter {
 
   /** Reserves a slot and occupies it. Returns false if there is none. */
   private async waitForSlot(caller: string, slots: Slots): Promise<boolean> {
+    const waitUntil = performance.now() + WAIT_MS;
     slots.waiting++;
     try {
       for (let attempts = 0; !this.hasSlot(slots); attempts++) {
-        if (!slots.hasKey || attempts === ATTEMPTS) return false;
+        if (!slots.hasKey || attempts === ATTEMPTS || performance.now() >= waitUntil) return false;
         await this.reserve(caller, slots);
       }
       occupy(slots);
@@ -209,7 +212,8 @@ local stored = redis.call('HGETALL', KEYS[1])
 for i = 1, #stored, 2 do
   local slots, expiry = string.match(stored[i + 1], '^(%d+) (%d+)$')
   if stored[i] ~= instance then
-    if slots and tonumber(expiry) > now then others = others + tonumber(slots)
+    -- The clock of another Redis, or another program, may have set an expiry that is too late.
+    if slots and tonumber(expiry) > now and tonumber(expiry) <= now + expire then others = others + tonumber(slots)
     else redis.call('HDEL', KEYS[1], stored[i]) end
   end
 end
