@@ -45,6 +45,15 @@ describe('rate limits', () => {
     return bearer(stdout.trim());
   }
   const read = (api: ApiClient, headers = {}): Promise<HttpResponse<ErrorBody>> => api.call('getAll', {}, headers);
+  /** Sends a create. Without a worker, it waits until its client disconnects. Returns the status, if there is one. */
+  function waitingCreate({ base }: ApiClient, signal: AbortSignal): Promise<number | undefined> {
+    const body = JSON.stringify(validInput());
+    const headers = { 'Content-Type': 'application/json' };
+    return fetch(`${base}${PATH}/create`, { method: 'POST', body, headers, signal }).then(
+      ({ status }) => status,
+      () => undefined,
+    );
+  }
   async function statuses(count: number, send: () => Promise<{ status: number }>): Promise<number[]> {
     const all: number[] = [];
     for (let at = 0; at < count; at++) all.push((await send()).status);
@@ -170,13 +179,7 @@ describe('rate limits', () => {
   it('rate limits count the requests of a caller at the same time', async () => {
     const api = await start({ RATE_LIMIT_CONCURRENT: '1', CREATE_WAIT_MS: '120000' });
     const waiting = new AbortController();
-    // Without a worker, a create waits until its client disconnects.
-    const create = fetch(`${api.base}${PATH}/create`, {
-      method: 'POST',
-      body: JSON.stringify(validInput()),
-      headers: { 'Content-Type': 'application/json' },
-      signal: waiting.signal,
-    }).catch(() => undefined);
+    const create = waitingCreate(api, waiting.signal);
     const exceeded = await eventually(async () => {
       const response = await read(api);
       expect(response.status).toBe(429);
@@ -197,17 +200,7 @@ describe('rate limits', () => {
   it('rate limits count the requests at the same time of all instances', async () => {
     const apis = await startApis(2, { RATE_LIMIT_CONCURRENT: '5', CREATE_WAIT_MS: '120000' });
     const waiting = new AbortController();
-    const create = ({ base }: ApiClient): Promise<number | undefined> =>
-      fetch(`${base}${PATH}/create`, {
-        method: 'POST',
-        body: JSON.stringify(validInput()),
-        headers: { 'Content-Type': 'application/json' },
-        signal: waiting.signal,
-      }).then(
-        ({ status }) => status,
-        () => undefined,
-      );
-    const creates = Array.from({ length: 20 }, (_, at) => create(apis[at % 2] as ApiClient));
+    const creates = Array.from({ length: 20 }, (_, at) => waitingCreate(apis[at % 2] as ApiClient, waiting.signal));
     let refused = 0;
     for (const each of creates) void each.then((status) => (refused += Number(status === 429)));
     await eventually(() => {
