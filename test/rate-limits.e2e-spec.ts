@@ -157,15 +157,15 @@ describe('rate limits', () => {
     },
   );
 
-  it('rate limits count the bytes of bodies of all operations, and an unknown length as the longest', async () => {
+  it('rate limits count the bytes of bodies for each operation, and an unknown length as the longest', async () => {
     const api = await start({ RATE_LIMIT_BYTES: '2100000/600' });
-    const send = (body: string): Promise<HttpResponse<ErrorBody>> =>
-      api.post(`${PATH}/getAll`, body, { 'Content-Type': 'application/json' });
+    const send = (body: string, operation = 'getAll'): Promise<HttpResponse<ErrorBody>> =>
+      api.post(`${PATH}/${operation}`, body, { 'Content-Type': 'application/json' });
     const { headers } = await send('{}');
     expect(headers.get('ratelimit-policy')).toBe('"bytes";q=2100000;qu="content-bytes";w=600');
     expect(headers.get('ratelimit')).toMatch(/^"bytes";r=2099998;t=\d+$/);
     const raw = await RawConnection.open(api.base);
-    const head = `POST ${PATH}/getById HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
+    const head = `POST ${PATH}/getAll HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
     raw.send(`${head}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`);
     const chunked = await raw.nextResponse();
     raw.destroy();
@@ -174,27 +174,31 @@ describe('rate limits', () => {
     const exceeded = await send(JSON.stringify('x'.repeat(52_000)));
     expect([exceeded.status, exceeded.body.message]).toEqual([429, 'Too many bytes: at most 2100000 in 600 s']);
     expect((await send('{}')).status).toBe(200);
+    const other = await send('{}', 'getById');
+    expect([other.status, other.headers.get('ratelimit')]).toEqual([400, expect.stringMatching(/r=2099998;/)]);
   });
 
-  it('rate limits count the requests of a caller at the same time', async () => {
+  it('rate limits count the requests of a caller at the same time, for each operation', async () => {
     const api = await start({ RATE_LIMIT_CONCURRENT: '1', CREATE_WAIT_MS: '120000' });
     const waiting = new AbortController();
     const create = waitingCreate(api, waiting.signal);
+    const invalid = (headers = {}): Promise<HttpResponse<ErrorBody>> => api.call('create', {}, headers);
     const exceeded = await eventually(async () => {
-      const response = await read(api);
+      const response = await invalid();
       expect(response.status).toBe(429);
       return response;
     });
     expect(exceeded.body.message).toBe('Too many requests at the same time: at most 1');
     expect(exceeded.headers.get('retry-after')).toBe('1');
     expect(exceeded.headers.get('ratelimit-policy')).toBe('"concurrent";q=1;qu="concurrent-requests"');
-    expect((await read(api, from('203.0.113.9'))).status).toBe(200);
+    expect((await invalid(from('203.0.113.9'))).status).toBe(400);
+    expect((await read(api)).status).toBe(200);
     waiting.abort();
     await create;
     await eventually(async () => {
-      expect((await read(api)).status).toBe(200);
+      expect((await invalid()).status).toBe(400);
     });
-    expect(await statuses(5, () => read(api))).toEqual([200, 200, 200, 200, 200]);
+    expect(await statuses(5, invalid)).toEqual([400, 400, 400, 400, 400]);
   });
 
   it('rate limits count the requests at the same time of all instances', async () => {
@@ -208,12 +212,12 @@ describe('rate limits', () => {
     });
     // The others still wait, for longer than a reservation lasts.
     await delay(4000);
-    for (const api of apis) expect((await read(api)).status).toBe(429);
+    for (const api of apis) expect((await api.call('create', {})).status).toBe(429);
     expect(refused).toBe(15);
     waiting.abort();
     await Promise.all(creates);
     await eventually(async () => {
-      for (const api of apis) expect(await statuses(5, () => read(api))).toEqual(Array(5).fill(200));
+      for (const api of apis) expect(await statuses(5, () => api.call('create', {}))).toEqual(Array(5).fill(400));
     });
   });
 

@@ -1,6 +1,6 @@
 import type { Quota } from '@app/runtime';
 import { ApiError } from '../http/api-error.js';
-import type { Policy } from './policies.js';
+import type { Policy } from './policy.js';
 import type { Taken } from './quota-limiter.js';
 
 // The fields of https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-ratelimit-headers-11.

@@ -4,26 +4,14 @@ import type { ApiRequest, ApiResponse } from '../http/api-message.js';
 import type { CallerAddress } from '../http/headers/caller-address.js';
 import { networkOf } from '../http/headers/network-of.js';
 import type { Operation } from '../http/operation.js';
-import { concurrencyExceeded, concurrencyItem, limitItem, policyItem, quotaExceeded } from './limit-headers.js';
+import { concurrencyExceeded, limitItem, quotaExceeded } from './limit-headers.js';
 import { LimitsRedis } from './limits-redis.js';
-import {
-  createConcurrencyLimiters,
-  createPolicies,
-  type CallerKind,
-  type LimitSettings,
-  type Policy,
-} from './policies.js';
+import { createLimits, type LimitSettings, type OperationLimits } from './operation-limits.js';
+import type { CallerKind } from './policy.js';
 
 interface Caller {
   kind: CallerKind;
   id: string;
-}
-
-/** The limits of one operation. */
-interface OperationLimits {
-  policies: Policy[];
-  /** The value of `RateLimit-Policy`. Empty if there are no limits. */
-  policyHeader: string;
 }
 
 /** Limits what each caller may send: one that has authenticated, otherwise an address. */
@@ -32,20 +20,16 @@ export class RateLimits implements OnApplicationShutdown {
     private readonly redis: LimitsRedis,
     private readonly callerAddress: CallerAddress,
     private readonly limits: Record<Operation, OperationLimits>,
-    private readonly concurrency: ReturnType<typeof createConcurrencyLimiters>,
   ) {}
 
   static async create(settings: LimitSettings, callerAddress: CallerAddress, report: Report): Promise<RateLimits> {
-    const { concurrent, redisUrl } = settings.limits;
-    const redis = new LimitsRedis(redisUrl, report);
-    const policies = await createPolicies(settings, redis);
-    const more = concurrent === undefined ? [] : [concurrencyItem(concurrent)];
-    const limitsOf = (operation: Operation): OperationLimits => {
-      const items = [...policies[operation].map(policyItem), ...more];
-      return { policies: policies[operation], policyHeader: items.join(', ') };
-    };
-    const limits = { create: limitsOf('create'), getAll: limitsOf('getAll'), getById: limitsOf('getById') };
-    return new RateLimits(redis, callerAddress, limits, createConcurrencyLimiters(settings, redis));
+    const redis = new LimitsRedis(settings.limits.redisUrl, report);
+    const limitsOf = (operation: Operation): Promise<OperationLimits> => createLimits(operation, settings, redis);
+    return new RateLimits(redis, callerAddress, {
+      create: await limitsOf('create'),
+      getAll: await limitsOf('getAll'),
+      getById: await limitsOf('getById'),
+    });
   }
 
   /**
@@ -55,20 +39,19 @@ export class RateLimits implements OnApplicationShutdown {
    */
   async check(operation: Operation, response: ApiResponse): Promise<void> {
     const { req: request } = response;
-    const { policies, policyHeader } = this.limits[operation];
+    const { policies, concurrency, policyHeader } = this.limits[operation];
     if (request.isCounted || isRejected(response) || policyHeader === '') return;
     request.isCounted = true;
     response.setHeader('RateLimit-Policy', policyHeader);
     const caller = this.callerOf(request);
     const mustBeCounted = operation === 'create';
-    const concurrency = this.concurrency?.[caller.kind];
-    const isExceeded = concurrency !== undefined && !(await concurrency.enter(caller.id, response, mustBeCounted));
+    const limiter = concurrency?.[caller.kind];
+    const isExceeded = limiter !== undefined && !(await limiter.enter(caller.id, response, mustBeCounted));
     if (isRejected(response)) return;
-    if (isExceeded) throw concurrencyExceeded(concurrency.limit);
+    if (isExceeded) throw concurrencyExceeded(limiter.limit);
     const items: string[] = [];
     for (const policy of policies) {
-      const limiter = policy.limiters[caller.kind];
-      const taken = await limiter.take(caller.id, policy.unitsOf(request), mustBeCounted);
+      const taken = await policy.limiters[caller.kind].take(caller.id, policy.unitsOf(request), mustBeCounted);
       if (isRejected(response)) return;
       items.push(limitItem(policy.name, taken));
       response.setHeader('RateLimit', items.join(', '));
@@ -87,7 +70,8 @@ export class RateLimits implements OnApplicationShutdown {
   }
 
   onApplicationShutdown(): void {
-    for (const limiter of Object.values(this.concurrency ?? {})) limiter.close();
+    for (const { concurrency } of Object.values(this.limits))
+      for (const limiter of Object.values(concurrency ?? {})) limiter.close();
     this.redis.disconnect();
   }
 

@@ -5,9 +5,9 @@ export interface LimitsConfig {
   create: Quota | undefined;
   getAll: Quota | undefined;
   getById: Quota | undefined;
-  /** Bytes of the bodies of all operations. */
+  /** Bytes of bodies, for each operation. */
   bytes: Quota | undefined;
-  /** Requests at the same time, of all operations. */
+  /** Requests at the same time, for each operation. */
   concurrent: number | undefined;
   /** The Redis that counts. */
   redisUrl: string;

@@ -1,0 +1,3 @@
+import { describeLargeSeller } from './large-seller.js';
+
+describeLargeSeller(5000);
