@@ -44,13 +44,16 @@ export function sameLoad(variants, load) {
   return Object.fromEntries(variants.map((variant) => [variant, load]));
 }
 
-/** Measures variants in turn. The order rotates, because a load may affect the one after it. */
+/**
+ * Measures variants in turn. A load may affect the one after it, so every second round is in reverse order, and after
+ * two rounds another variant is the first.
+ */
 export async function interleave(variants, rounds, measure) {
   const results = Object.fromEntries(variants.map((variant) => [variant, []]));
   for (let round = 0; round < rounds; round += 1) {
-    const first = round % variants.length;
-    for (const variant of [...variants.slice(first), ...variants.slice(0, first)])
-      results[variant].push(await measure(variant));
+    const first = Math.floor(round / 2) % variants.length;
+    const order = [...variants.slice(first), ...variants.slice(0, first)];
+    for (const variant of round % 2 === 0 ? order : order.reverse()) results[variant].push(await measure(variant));
   }
   return results;
 }
