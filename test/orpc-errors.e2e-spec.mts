@@ -112,7 +112,7 @@ describe.each(CLIENTS)('a create without a worker, as %s sees it', (_, connect) 
 
   it('a create without a worker gets a 504 with the id to look up, a 202 if that is preferred, then a 503', async () => {
     const { base } = service.api;
-    expect(await rejectionOf(connect(base, { Prefer: 'wait=0' }).items.create(input()))).toEqual({
+    expect(await rejectionOf(connect(base, { Prefer: 'wait=1' }).items.create(input()))).toEqual({
       code: 'GATEWAY_TIMEOUT',
       status: 504,
       message: expect.stringContaining('getById') as string,
