@@ -1,4 +1,4 @@
-import { ApiKeyRepository } from '../libs/database/src/index.js';
+import { createApiKey } from './support/api-keys.js';
 import { validInput } from './support/items.js';
 import { CLIENTS, rejectionOf, type Input } from './support/orpc-clients.mjs';
 import { startService, type Service } from './support/service.js';
@@ -19,9 +19,7 @@ describe('an unmodified oRPC client, while authentication is on,', () => {
         AUTH_AUDIENCE: AUDIENCE,
       },
     });
-    const expiresAt = new Date(Date.now() + 600_000);
-    const keys = new ApiKeyRepository(service.database);
-    ({ key } = await keys.create({ owner: 'acme', scopes: ['items:create'], expiresAt }));
+    key = await createApiKey(service.database, 'acme');
   });
   afterAll(() => service.stop());
 

@@ -1,6 +1,6 @@
 import { chromium, type Browser, type Page } from 'playwright-core';
 import type { Item } from '@app/contracts';
-import { ApiKeyRepository } from '@app/database';
+import { createApiKey } from './support/api-keys.js';
 import { findChromium } from './support/browser.js';
 import { startService, type Service } from './support/service.js';
 
@@ -56,9 +56,7 @@ describeInBrowser('the docs page (skipped unless Chromium is installed: apt-get 
   it('the docs page sends the credential of "Authorize" with its requests', async () => {
     const secured = await startService({ env: { AUTH_API_KEYS: 'on' } });
     try {
-      const expiresAt = new Date(Date.now() + 600_000);
-      const keys = new ApiKeyRepository(secured.database);
-      const { key } = await keys.create({ owner: 'acme', scopes: ['items:create'], expiresAt });
+      const key = await createApiKey(secured.database, 'acme');
       await page.goto(`${secured.api.base.replace('127.0.0.1', HOST)}/docs`);
       await page.locator('.btn.authorize').click();
       await page.locator('.auth-container input').fill(key);

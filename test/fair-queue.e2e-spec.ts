@@ -1,5 +1,5 @@
 import type { ErrorBody, Item } from '@app/contracts';
-import { ApiKeyRepository } from '@app/database';
+import { createApiKey } from './support/api-keys.js';
 import type { ApiClient, HttpResponse } from './support/api-client.js';
 import { eventually } from './support/eventually.js';
 import { validInput } from './support/items.js';
@@ -16,10 +16,8 @@ describe('the create queue of several sellers', () => {
   beforeEach(async () => {
     const env = { AUTH_API_KEYS: 'on', SELLER_BACKLOG_LIMIT: String(LIMIT), WORKER_CONCURRENCY: '5' };
     service = await startService({ env, worker: false });
-    const repository = new ApiKeyRepository(service.database);
-    const create = async (owner: string): Promise<string> =>
-      (await repository.create({ owner, scopes: ['items:create'], expiresAt: new Date(Date.now() + 600_000) })).key;
-    keys = { large: await create('large'), quiet: await create('quiet') };
+    const { database } = service;
+    keys = { large: await createApiKey(database, 'large'), quiet: await createApiKey(database, 'quiet') };
   });
   afterEach(() => service.stop());
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Item } from '@app/contracts';
-import { ApiKeyRepository } from '@app/database';
+import { createApiKey } from './support/api-keys.js';
 import { validInput } from './support/items.js';
 import { startService, type Service } from './support/service.js';
 import { AUDIENCE, claims, ISSUER, signWithSecret } from './support/token-issuer.js';
@@ -86,8 +86,7 @@ describe('a client generated from the OpenAPI document', () => {
     );
     expect(compilerOutput).toBe('');
 
-    const wanted = { owner: 'acme', scopes: ['items:create'], expiresAt: new Date(Date.now() + 600_000) };
-    const { key } = await new ApiKeyRepository(service.database).create(wanted);
+    const key = await createApiKey(service.database, 'acme');
     const token = signWithSecret(SECRET, claims({ sub: 'alice' }));
     for (const [TOKEN, sellerId] of [
       [key, 'key:acme'],

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { ApiKeyRepository, SchemaRepository, type Database } from '@app/database';
+import { SchemaRepository, type Database } from '@app/database';
+import { createApiKey } from './support/api-keys.js';
 import { freshEnvironment, openDatabase } from './support/environment.js';
 import { eventually } from './support/eventually.js';
 import { validInput } from './support/items.js';
@@ -110,8 +111,7 @@ describe('the log', () => {
       ServiceProcess.start(name, { ...env, ...settings }),
     ) as [ServiceProcess, ServiceProcess];
     await Promise.all([api.waitForStatus('degraded'), worker.waitForStatus('ready')]);
-    const expiresAt = new Date(Date.now() + 600_000);
-    const { key } = await new ApiKeyRepository(database).create({ owner: 'acme', scopes: ['items:create'], expiresAt });
+    const key = await createApiKey(database, 'acme');
     const credentials = [
       signWithSecret(secrets.jwt),
       signWithSecret(secrets.jwt, claims({ scope: 'other' })),

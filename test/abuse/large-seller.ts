@@ -1,4 +1,4 @@
-import { ApiKeyRepository } from '@app/database';
+import { createApiKey } from '../support/api-keys.js';
 import { eventually } from '../support/eventually.js';
 import { validInput } from '../support/items.js';
 import { openQueue, type OpenQueue } from '../support/queue.js';
@@ -6,7 +6,7 @@ import { startService, startWorker, type Service } from '../support/service.js';
 import { bearer } from '../support/token-issuer.js';
 
 const CLIENTS = 32;
-/** Two batches of the worker, one of which it takes before the other seller's create has been added. */
+/** The few jobs of its priority that were added before it, and those of its batch. */
 const MAX_EARLIER = 15;
 
 /** Declares the test of a seller that has this many creates waiting. */
@@ -14,7 +14,7 @@ export function describeLargeSeller(count: number): void {
   describe('a seller with many waiting creates', () => {
     let service: Service;
     let jobs: OpenQueue;
-    const started: { stop: () => Promise<void> }[] = [];
+    let worker: { stop: () => Promise<void> } | undefined;
 
     beforeAll(async () => {
       const env = { AUTH_API_KEYS: 'on', SELLER_BACKLOG_LIMIT: String(count), WORKER_CONCURRENCY: '5' };
@@ -22,14 +22,12 @@ export function describeLargeSeller(count: number): void {
       jobs = openQueue(service.env);
     });
     afterAll(async () => {
-      await Promise.all([jobs.close(), ...started.map((worker) => worker.stop())]);
+      await Promise.all([jobs.close(), worker?.stop()]);
       await service.stop();
     });
 
-    async function keyOf(owner: string): Promise<Record<string, string>> {
-      const key = { owner, scopes: ['items:create'], expiresAt: new Date(Date.now() + 600_000) };
-      return bearer((await new ApiKeyRepository(service.database).create(key)).key);
-    }
+    const keyOf = async (owner: string): Promise<Record<string, string>> =>
+      bearer(await createApiKey(service.database, owner));
     async function queueAll(headers: Record<string, string>): Promise<void> {
       let queued = 0;
       const client = async (): Promise<void> => {
@@ -48,7 +46,7 @@ export function describeLargeSeller(count: number): void {
       await eventually(async () => {
         expect(await jobs.queue.getPrioritizedCount()).toBe(count + 1);
       });
-      started.push(await startWorker(service.env));
+      worker = await startWorker(service.env);
       expect((await create).status).toBe(200);
       expect(await items.countDocuments()).toBeLessThan(count / 2);
       await eventually(async () => {
