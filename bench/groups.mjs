@@ -45,8 +45,8 @@ export function sameLoad(variants, load) {
 }
 
 /**
- * Measures variants in turn. A load may affect the one after it, so every second round is in reverse order, and after
- * two rounds another variant is the first.
+ * Measures variants in turn. A load may affect the one after it, so every second round is in reverse order, and another
+ * variant comes first after every two rounds.
  */
 export async function interleave(variants, rounds, measure) {
   const results = Object.fromEntries(variants.map((variant) => [variant, []]));

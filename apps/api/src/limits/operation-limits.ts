@@ -14,7 +14,7 @@ export type LimitSettings = Pick<ApiConfig, 'queuePrefix' | 'maxBodyBytes'> & { 
 /** The limits of one operation. */
 export interface OperationLimits {
   policies: Policy[];
-  /** Those of requests at the same time. */
+  /** The limiters of requests at the same time, if there is such a limit. */
   concurrency: ByKind<ConcurrencyLimiter> | undefined;
   /** The value of `RateLimit-Policy`. Empty if there are no limits. */
   policyHeader: string;
