@@ -5,6 +5,16 @@ import { mongo } from 'mongoose';
 const OP_MSG = 2013;
 const HEADER_BYTES = 16;
 
+/** Binary data of subtype 2 repeats its length. */
+export const UNREADABLE = new mongo.Binary(Buffer.from('??'), 2);
+
+/** Inserts a document in which the driver cannot read {@link UNREADABLE}, because the repeated length is wrong. */
+export async function insertUnreadable(uri: string, collection: string, document: mongo.Document): Promise<void> {
+  const bytes = Buffer.from(mongo.BSON.serialize(document));
+  bytes.writeInt32LE(999, bytes.indexOf('??') - 4);
+  await insertBson(uri, collection, bytes);
+}
+
 /**
  * Inserts a document as it is, because drivers send only text that is UTF-8.
  *

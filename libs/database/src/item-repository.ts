@@ -9,21 +9,25 @@ import { decodeCursor, FAVOURITES_CURSOR, LIST_CURSOR, type CursorKind } from '.
 import { POSITION_FIELDS, type ItemFilter, type ListPosition } from './lists/list-query.js';
 import { isExpensive, ListReader, positionOf, type ItemPage, type PageRange } from './lists/list-reader.js';
 import { mongoId } from './mongo-id.js';
-import { idOf, type RawItem } from './serialization/item-json.js';
-import { MalformedItem, readItem } from './serialization/plain-item.js';
+import { deserialize, idOf, type RawItem } from './serialization/item-json.js';
+import { MalformedItem, toItemWithoutUrl } from './serialization/plain-item.js';
 import { ITEMS } from './serialization/projection.js';
 
 /** Which part of a list is requested: after a number of items, or after a cursor or the id of an item. */
 export type PageRequest = { limit: number } & ({ skip: number } | { after: string });
 
 /** An item that a majority has stored, with the hash of the request that created it. */
-export interface StoredCreate {
-  id: string;
-  requestHash: string;
-  /** Undefined if another service has changed the document so that it is not a valid Item. */
-  item: ItemWithoutUrl | undefined;
-}
+export type StoredCreate = { id: string } & (
+  | { requestHash: string; item: ItemWithoutUrl }
+  /** Another service has changed the document so that it is not a valid Item, or that the driver cannot read it. */
+  | { requestHash: string | undefined; item: undefined }
+);
 
+const STORED = {
+  projection: { ...ITEMS.projection, requestHash: 1 },
+  readConcern: 'majority',
+  raw: true,
+} as const;
 /** How many expensive lists are read at the same time, so that getById and first pages stay fast. */
 const EXPENSIVE_AT_ONCE = 2;
 /**
@@ -120,15 +124,11 @@ export class ItemRepository {
   async findStored(ids: readonly string[], deadline: number): Promise<StoredCreate[]> {
     const { collection } = this.database.models.items;
     const query = { _id: { $in: ids.map(mongoId) } };
-    const records = await this.database.readAll(deadline, (limits) =>
-      collection.find<ItemRecord>(query, { readConcern: 'majority', ...limits }),
+    const items = await this.database.readAll(deadline, (limits) =>
+      collection.find<RawItem & mongo.Document>(query, { ...STORED, ...limits }),
     );
     const now = new Date();
-    return records.map((record) => {
-      const { _id, requestHash } = record;
-      const item = readItem(record, now);
-      return { id: _id.toHexString(), requestHash, item: item instanceof MalformedItem ? undefined : item };
-    });
+    return items.map((item) => toStoredCreate(item, now));
   }
 
   /**
@@ -151,6 +151,19 @@ export class ItemRepository {
     const filter = { _id: { $in: ids.map(mongoId) } };
     const items = await this.database.findItems({ filter, ...ITEMS }, deadline);
     return new Map(items.map((item) => [idOf(item), item]));
+  }
+}
+
+function toStoredCreate(stored: RawItem, now: Date): StoredCreate {
+  const id = idOf(stored);
+  let requestHash: string | undefined;
+  try {
+    const record = deserialize(stored);
+    requestHash = String(record['requestHash']);
+    return { id, requestHash, item: toItemWithoutUrl(record, now) };
+  } catch (error) {
+    if (!(error instanceof MalformedItem)) throw error;
+    return { id, requestHash, item: undefined };
   }
 }
 

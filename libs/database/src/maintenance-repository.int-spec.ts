@@ -1,5 +1,6 @@
 import { mongo } from 'mongoose';
 import { freshEnvironment, openDatabase } from '../../../test/support/environment.js';
+import { insertUnreadable, UNREADABLE } from '../../../test/support/insert-bson.js';
 import { record, store } from '../../../test/support/items.js';
 import { profile } from '../../../test/support/profile.js';
 import type { Database } from './connection/database.js';
@@ -13,8 +14,9 @@ const BATCH = 500;
 describe('MaintenanceRepository', () => {
   let database: Database;
   let maintenance: MaintenanceRepository;
+  const { MONGODB_URI: uri = '', ...env } = freshEnvironment();
   beforeEach(async () => {
-    database = await openDatabase(freshEnvironment());
+    database = await openDatabase({ ...env, MONGODB_URI: uri });
     await new SchemaRepository(database).createIndexes();
     maintenance = new MaintenanceRepository(database);
   });
@@ -135,6 +137,22 @@ describe('MaintenanceRepository', () => {
     for await (const batch of maintenance.findStale(2, NOW)) found.push(...batch);
     expect(found).toHaveLength(1);
   });
+
+  it.each(['name', 'description', 'brandTitle'])(
+    'updates stale items whose %s the driver cannot read',
+    async (field) => {
+      const { collection } = database.models.items;
+      const unreadable = { ...record(), [field]: UNREADABLE, searchVersion: 1 };
+      await insertUnreadable(uri, collection.collectionName, unreadable);
+      await store(database, { ...record(), searchVersion: 1 });
+      const found: StaleItem[] = [];
+      for await (const batch of maintenance.findStale(2, new Date(Date.now() + 1000))) found.push(...batch);
+      const fields = { searchTerms: ['lamp'], searchVersion: 2 };
+      expect(await maintenance.updateSearchFields(found.map((item) => ({ item, fields })))).toBe(2);
+      expect(found.some((item) => field in item)).toBe(true);
+      expect(found.every((item) => field in item)).toBe(false);
+    },
+  );
 
   it('updates the other items of a batch if MongoDB cannot index some, and does not find those again', async () => {
     const stored = await store(database, ...Array.from({ length: 6 }, () => record()));

@@ -3,12 +3,13 @@ import { mongo, type Types } from 'mongoose';
 import type { Database } from './connection/database.js';
 import { isDatabaseUnavailable } from './connection/database-errors.js';
 import type { ItemRecord } from './item-record.js';
+import { textsOnly } from './serialization/projection.js';
 
 /** The fields that search terms are derived from. */
 export type SearchSource = Pick<ItemRecord, 'name' | 'description' | 'brandTitle'>;
 
-/** An item whose search terms are missing or come from older rules. */
-export type StaleItem = SearchSource & { _id: Types.ObjectId; searchVersion?: number };
+/** An item whose search terms are missing or come from older rules. Values of other types than text are omitted. */
+export type StaleItem = Partial<SearchSource> & { _id: Types.ObjectId };
 
 /** A batch ends at this many items, or once it has this many bytes. */
 const BATCH = { items: 500, bytes: 8_388_608 };
@@ -27,7 +28,7 @@ const WITH_OTHER_END = {
   $expr: { $eq: [{ $type: TO_DATE }, 'date'] },
 };
 
-const SEARCH_FIELDS = { name: 1, description: 1, brandTitle: 1, searchVersion: 1 } as const;
+const SEARCH_FIELDS = textsOnly('name', 'description', 'brandTitle');
 
 /** Updates stored items for the maintenance job and for `setup`. */
 export class MaintenanceRepository {
@@ -115,10 +116,10 @@ function failedOperations(error: unknown): number[] {
 }
 
 /** Returns whether two items have the same texts. */
-function isSame(one: SearchSource, other: SearchSource | undefined): boolean {
+function isSame(one: StaleItem, other: StaleItem | undefined): boolean {
   return isDeepStrictEqual(textsOf(one), other && textsOf(other));
 }
 
-function textsOf({ name, description, brandTitle }: SearchSource): unknown[] {
+function textsOf({ name, description, brandTitle }: StaleItem): unknown[] {
   return [name, description, brandTitle];
 }

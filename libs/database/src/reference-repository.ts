@@ -3,6 +3,7 @@ import type { Database } from './connection/database.js';
 import type { ItemRecord } from './item-record.js';
 import type { CategoryRecord, TitleRecord } from './models.js';
 import { toNumber } from './serialization/plain-item.js';
+import { textsOnly } from './serialization/projection.js';
 
 /** How long a title may be returned from the cache. */
 const TITLE_CACHE = { forMs: 60_000, count: 10_000 };
@@ -46,7 +47,9 @@ export class ReferenceRepository {
   /** Returns the numbers of existing categories, by slug. */
   async findCategoryIds(slugs: readonly string[]): Promise<Map<string, number>> {
     if (slugs.length === 0) return new Map();
-    const found = await this.database.models.categories.find({ slug: { $in: slugs } }, { slug: 1 }).lean();
+    const { collection } = this.database.models.categories;
+    const query = { slug: { $in: [...slugs] } };
+    const found = await collection.find<CategoryRecord>(query, { projection: textsOnly('slug') }).toArray();
     return new Map(
       found.flatMap((category) => {
         const id = categoryIdOf(category);
@@ -79,7 +82,8 @@ export class ReferenceRepository {
     }
     if (missing.length === 0) return titles;
     const collection = this.database.connection.collection<TitleRecord>(kind);
-    for (const { _id, title } of await collection.find({ _id: { $in: missing } }).toArray()) {
+    const find = { projection: textsOnly('title') };
+    for (const { _id, title } of await collection.find({ _id: { $in: missing } }, find).toArray()) {
       // Another service may have stored values of other types.
       const id = toNumber(_id);
       if (id === undefined || typeof title !== 'string') continue;

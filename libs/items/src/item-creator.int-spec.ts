@@ -8,6 +8,7 @@ import {
   type Database,
 } from '@app/database';
 import { freshEnvironment, openDatabase } from '../../../test/support/environment.js';
+import { insertUnreadable, UNREADABLE } from '../../../test/support/insert-bson.js';
 import { profile } from '../../../test/support/profile.js';
 import { validInput } from '../../../test/support/items.js';
 import { SearchBackfill, type NewlyStored } from './search-backfill.js';
@@ -19,8 +20,9 @@ const COUNTER = { _id: 'item.publicId' };
 describe('ItemCreator', () => {
   let database: Database;
   let creator: ItemCreator;
+  const { MONGODB_URI: uri = '', ...env } = freshEnvironment();
   beforeEach(async () => {
-    database = await openDatabase(freshEnvironment());
+    database = await openDatabase({ ...env, MONGODB_URI: uri });
     await new SchemaRepository(database).createIndexes();
     creator = newCreator();
   });
@@ -65,6 +67,28 @@ describe('ItemCreator', () => {
     const again = await creator.createMany([request(), { ...first, requestHash: 'second' }, request()]);
     expect(itemOf(again, first.id)).toEqual(stored);
     expect(await count()).toBe(3);
+  });
+
+  it('returns an error for an id whose stored item the driver cannot read, and stores the others', async () => {
+    const [broken, other] = [request(), request()];
+    await creator.createMany([broken]);
+    const { collection } = database.models.items;
+    const stored = await collection.findOneAndDelete({ publicId: 1 });
+    await insertUnreadable(uri, collection.collectionName, { ...stored, photos: [UNREADABLE] });
+    for (const retriedIds of [[], [broken.id]]) {
+      const created = await creator.createMany([broken, { ...other, id: newMongoId() }], { retriedIds });
+      expect([...created.values()].map((outcome) => outcome instanceof Error)).toEqual(
+        retriedIds.length === 0 ? [false, true] : [true, false],
+      );
+    }
+  });
+
+  it('stores an item without the title of a brand that the driver cannot read', async () => {
+    await insertUnreadable(uri, 'brands', { _id: 7, title: UNREADABLE });
+    const branded = request();
+    branded.item.brandId = 7;
+    const created = await creator.createMany([branded]);
+    expect(itemOf(created, branded.id).item).toMatchObject({ brandId: 7, brandTitle: null });
   });
 
   it('stores one item for an id in concurrent batches, and returns it to each of them', async () => {

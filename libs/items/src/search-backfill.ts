@@ -39,17 +39,11 @@ export class SearchBackfill {
   private async update(stale: StaleItem[]): Promise<number> {
     const updates: Parameters<MaintenanceRepository['updateSearchFields']>[0] = [];
     for (const item of stale) {
-      const { name, description, brandTitle } = item;
-      const texts = { name: textOf(name), description: textOf(description), brandTitle: textOf(brandTitle) };
-      updates.push({ item, fields: searchFields(texts) });
+      const { name = '', description = '', brandTitle = null } = item;
+      updates.push({ item, fields: searchFields({ name, description, brandTitle }) });
       // Yields to other work, because a large item takes several milliseconds.
       await nextTurn();
     }
     return this.maintenance.updateSearchFields(updates);
   }
-}
-
-/** Another service may have stored a value of another type. */
-function textOf(stored: unknown): string {
-  return typeof stored === 'string' ? stored : '';
 }

@@ -176,6 +176,7 @@ export class CreateItemProducer {
     const stored = found?.stored;
     if (stored !== undefined) {
       const { item, requestHash } = stored;
+      if (requestHash === undefined) return FAILED;
       return ifSame(isSame(requestHash), item === undefined ? FAILED : { kind: 'created', item, isReplay: true });
     }
     if (existing === undefined) return { kind: 'no redis' };

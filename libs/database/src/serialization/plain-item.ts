@@ -76,16 +76,6 @@ export function toItem(values: readonly unknown[], now: Date): ItemWithoutUrl {
   return item as ItemWithoutUrl;
 }
 
-/** Returns what {@link toItemWithoutUrl} returns, or the {@link MalformedItem} that it throws. */
-export function readItem(document: object, now: Date): ItemWithoutUrl | MalformedItem {
-  try {
-    return toItemWithoutUrl(document, now);
-  } catch (error) {
-    if (error instanceof MalformedItem) return error;
-    throw error;
-  }
-}
-
 /** Returns the JSON value of a field, or undefined if it has none that is allowed. */
 function fieldOf({ isNullable, convert, minimum, values }: (typeof FIELDS)[number], stored: unknown): unknown {
   if (stored === null || stored === undefined) return isNullable ? null : undefined;

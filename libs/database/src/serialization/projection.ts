@@ -1,4 +1,5 @@
 import { ITEM_FIELDS, type ItemField } from '@app/contracts';
+import type { mongo } from 'mongoose';
 
 /** Returns the name under which a field is stored. */
 export function storedName({ name }: ItemField): string {
@@ -6,6 +7,16 @@ export function storedName({ name }: ItemField): string {
 }
 
 const PROJECTION = Object.fromEntries(ITEM_FIELDS.map((field) => [storedName(field), 1] as const));
+
+/**
+ * Selects fields whose value is a text or null, and omits other values. Another service may have stored binary data that
+ * the driver cannot read: everything that is read with it would fail.
+ */
+export function textsOnly(...fields: readonly string[]): mongo.Document {
+  const isText = (path: string) => ({ $in: [{ $type: path }, ['string', 'null']] });
+  const textOf = (path: string) => ({ $cond: [isText(path), path, '$$REMOVE'] });
+  return Object.fromEntries(fields.map((field) => [field, textOf(`$${field}`)]));
+}
 
 /** Selects the fields that the API returns. */
 export const ITEMS = { projection: PROJECTION } as const;
