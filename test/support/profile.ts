@@ -25,7 +25,11 @@ export async function profile(database: Database): Promise<() => Promise<Profile
   await db.command({ profile: 2 });
   const profiles = db.collection<ProfiledQuery>('system.profile');
   const isQuery = { $or: [{ 'command.find': { $exists: true } }, { 'command.aggregate': { $exists: true } }] };
-  const filter = { ns: { $ne: profiles.namespace }, ...isQuery };
+  // Neither reads the data: a change stream reads the oplog.
+  const isOther = ['$changeStream', '$collStats'].map((stage) => ({
+    [`command.pipeline.${stage}`]: { $exists: true },
+  }));
+  const filter = { ns: { $ne: profiles.namespace }, $nor: isOther, ...isQuery };
   let returned = 0;
   return async () => {
     const queries = await profiles.find(filter).skip(returned).toArray();

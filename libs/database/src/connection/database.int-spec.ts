@@ -169,6 +169,13 @@ describe('Database.findItems', () => {
     expect((await queries()) - before).toBeLessThanOrEqual(3);
   });
 
+  it('does not know the state of writes if MongoDB refuses to tell it', async () => {
+    expect(await database.writeState(performance.now() + 30_000)).toMatch(/ \d+$/);
+    const data = { failCommands: ['aggregate'], errorCode: 8000 };
+    await admin({ configureFailPoint: 'failCommand', mode: { times: 1 }, data });
+    expect(await database.writeState(performance.now() + 30_000)).toBeUndefined();
+  });
+
   it('uses the read concern of MONGODB_URI', async () => {
     const uri = new URL(mongod.url);
     uri.searchParams.set('readConcernLevel', 'majority');

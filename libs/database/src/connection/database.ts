@@ -10,7 +10,13 @@ import {
   withTimeout,
 } from '@app/runtime';
 import mongoose, { mongo, type Connection, type ConnectOptions } from 'mongoose';
-import { isNotAllowed, isReadRetryable, isReplicaSetMissing, reasonOf } from './database-errors.js';
+import {
+  isDatabaseUnavailable,
+  isNotAllowed,
+  isReadRetryable,
+  isReplicaSetMissing,
+  reasonOf,
+} from './database-errors.js';
 import { findItems, type ItemQuery } from './find-items.js';
 import { createModels, type Models } from '../models.js';
 import { readUntil, type QueryLimits } from './query-limits.js';
@@ -24,6 +30,12 @@ export interface DatabaseOptions {
   socketMs: number;
   /** The time limit for a read as a whole, see {@link Database.read}. Unlimited if absent. */
   readMs?: number;
+}
+
+/** How many writes to a collection a server has done since it started. */
+interface ServerWrites {
+  host: string;
+  latencyStats: { writes: { ops: mongo.Long | number } };
 }
 
 /** What is wrong if the servers of a replica set run, but the set was never initiated. */
@@ -147,6 +159,27 @@ export class Database {
   async findItems(query: ItemQuery, deadline: number, maxBytes = Infinity): Promise<RawItem[]> {
     const { collectionName } = this.models.items.collection;
     return this.readBy(deadline, (db) => findItems(db, collectionName, query, deadline, maxBytes));
+  }
+
+  /**
+   * Returns a text that differs after a write to the items, or undefined if MongoDB does not tell: the number of writes
+   * that a server has done (https://www.mongodb.com/docs/manual/reference/operator/aggregation/collStats/). It counts
+   * neither `$merge`, nor that a transaction is committed.
+   *
+   * @param deadline in ms of `performance.now()`
+   * @throws TimeoutError at the deadline
+   */
+  async writeState(deadline: number): Promise<string | undefined> {
+    const stages = [{ $collStats: { latencyStats: {} } }];
+    const { collection } = this.models.items;
+    try {
+      const servers = await this.readAll(deadline, (limits) => collection.aggregate<ServerWrites>(stages, limits));
+      return servers.map(({ host, latencyStats }) => `${host} ${String(latencyStats.writes.ops)}`).join();
+    } catch (error) {
+      // Some hosts of MongoDB refuse this stage.
+      if (isDatabaseUnavailable(error)) throw error;
+      return undefined;
+    }
   }
 
   private async readBy<T>(deadline: number, read: (db: mongo.Db) => Promise<T[]>): Promise<T[]> {

@@ -41,8 +41,18 @@ const MANY_TO_SKIP = 500;
 const MAX_COUNTED = 10_000;
 /** Cached counts may be out of date: they decide only which index a list is read from, never what it contains. */
 const CACHE_OPTIONS = { forMs: 60_000, count: 10_000 };
+/** Beyond this offset, numbered pages start at a cached position: MongoDB reads the key of each skipped item. */
+const SEEK_FROM = 5000;
+/** The positions after each multiple of this many items are cached. */
+const STEP = 1000;
+/** For a short time, because MongoDB does not tell of every write, see {@link Database.writeState}. */
+const STEPS_CACHE = { ...CACHE_OPTIONS, forMs: 5000 };
+
 /** How many positions are read at a time, to find the next item that has one. */
 const POSITIONS_AT_ONCE = 1000;
+
+/** In place of a position: the list ends before it. */
+const END = Symbol('end');
 
 /** Returns whether a part of a list may be expensive: few items may meet several conditions, or many are skipped. */
 export function isExpensive(filter: ItemFilter, range: PageRange<ListPosition>): boolean {
@@ -53,6 +63,7 @@ export function isExpensive(filter: ItemFilter, range: PageRange<ListPosition>):
 export class ListReader {
   private readonly counts = new TtlCache<string, number>(CACHE_OPTIONS);
   private readonly positions = new TtlCache<string, { position: OptionalPosition }>(CACHE_OPTIONS);
+  private readonly steps = new TtlCache<string, ListPosition | typeof END>(STEPS_CACHE);
 
   constructor(private readonly database: Database) {}
 
@@ -60,7 +71,10 @@ export class ListReader {
   async findPage(filter: ItemFilter, range: PageRange<ListPosition>, deadline: number): Promise<ItemPage> {
     const list = await this.shortest(indexedLists(filter), deadline);
     const { limit } = range;
-    const { after, skip } = { after: undefined, skip: 0, ...range };
+    const start =
+      'after' in range ? { after: range.after, skip: 0 } : await this.seek(list, filter, range.skip, deadline);
+    if (start === END) return { items: [], nextAfter: undefined };
+    const { after, skip } = start;
     const query = listFilter(list, filter, after);
     // Reads one more item to find out whether any follow.
     const found = await this.find(list, { filter: query, ...ITEMS, skip, limit: limit + 1 }, deadline);
@@ -73,6 +87,31 @@ export class ListReader {
     // An item that moves down the list during the read is found twice.
     const items = [...new Map(part.map((item) => [idOf(item), item])).values()];
     return { items, nextAfter: last && encodeCursor(LIST_CURSOR, last) };
+  }
+
+  /**
+   * Returns the position after which to read a page by number, and how many items to skip from there. Positions are
+   * counted again after a write to the items.
+   */
+  private async seek(
+    list: IndexedList,
+    filter: ItemFilter,
+    skip: number,
+    deadline: number,
+  ): Promise<{ after?: ListPosition; skip: number } | typeof END> {
+    const state = skip < SEEK_FROM ? undefined : await this.database.writeState(deadline);
+    if (state === undefined) return { skip };
+    const count = skip - (skip % STEP);
+    const query = listFilter(list, filter);
+    const key = `${state} ${JSON.stringify(query)} ${String(count)}`;
+    let after = this.steps.get(key);
+    if (after === undefined) {
+      const last = await this.itemAt(list, query, count - 1, deadline);
+      after = last === undefined ? END : positionOf(last);
+      if (after !== undefined) this.steps.set(key, after);
+    }
+    if (after === END) return END;
+    return after === undefined ? { skip } : { after, skip: skip - count };
   }
 
   /** Returns the list with the fewest items or, if several are too long to count, the sparsest of them. */
