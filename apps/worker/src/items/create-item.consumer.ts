@@ -21,6 +21,7 @@ export class CreateItemConsumer {
   private checksWithoutProgress = 0;
   private isQueuePaused = false;
   private watch: NodeJS.Timeout | undefined;
+  private checking: Promise<void> | undefined;
 
   constructor(
     redis: RedisConnection,
@@ -47,7 +48,11 @@ export class CreateItemConsumer {
   /** Starts taking jobs. Calls `onDead` if jobs wait, both stores respond, the queue is not paused, and yet none completes. */
   start(onDead: () => void): void {
     this.worker.start();
-    this.watch = setInterval(() => void this.checkProgress(onDead), WATCH_EVERY_MS);
+    // One check at a time: while Redis is unavailable, checks would pile up, and all end once it is back.
+    const check = (): Promise<void> => this.checkProgress(onDead).finally(() => (this.checking = undefined));
+    this.watch = setInterval(() => {
+      this.checking ??= check();
+    }, WATCH_EVERY_MS);
   }
 
   /** Why no jobs complete. Undefined while they do, or would if there were any. */
@@ -79,7 +84,8 @@ export class CreateItemConsumer {
     this.isQueuePaused = await this.worker.isQueuePaused().catch(() => false);
     const isExpected = waiting === 0 || this.isQueuePaused || this.worker.idleReason !== undefined;
     this.checksWithoutProgress = isExpected ? 0 : this.checksWithoutProgress + 1;
-    if (this.checksWithoutProgress < DEAD_AFTER_CHECKS || !(await this.database.responds(WATCH_EVERY_MS))) return;
+    const isDead = (): boolean => this.checksWithoutProgress >= DEAD_AFTER_CHECKS;
+    if (!isDead() || !(await this.database.responds(WATCH_EVERY_MS)) || !isDead()) return;
     this.logger.fatal('jobs wait and none is done: exiting to be started again');
     onDead();
   }

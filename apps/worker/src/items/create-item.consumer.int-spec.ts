@@ -1,0 +1,48 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Database } from '@app/database';
+import { connectRedis, JobWorker } from '@app/queue';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { freshEnvironment } from '../../../../test/support/environment.js';
+import { BatchMetrics } from './batch-metrics.js';
+import { CreateItemConsumer } from './create-item.consumer.js';
+import type { CreateItemProcessor } from './create-item.processor.js';
+
+const CHECK_EVERY_MS = 2000;
+const DEAD_AFTER_CHECKS = 15;
+const CLOCK = ['Date', 'hrtime', 'nextTick', 'performance', 'queueMicrotask'] as const;
+const TIMERS = ['setImmediate', 'clearImmediate', 'setTimeout', 'clearTimeout'] as const;
+
+describe('CreateItemConsumer', () => {
+  it('does not report that it is dead because of checks that waited for Redis, but after as many checks in a row', async () => {
+    const { REDIS_URL: url = '', QUEUE_PREFIX: queuePrefix = '' } = freshEnvironment();
+    const redis = connectRedis(url, 'worker', () => undefined);
+    let reply: (waiting: number) => void = () => undefined;
+    const waiting = new Promise<number>((resolve) => (reply = resolve));
+    const counting = jest.spyOn(JobWorker.prototype, 'countWaiting').mockReturnValue(waiting);
+    const pausing = jest.spyOn(JobWorker.prototype, 'isQueuePaused').mockResolvedValue(false);
+    const database = { responds: () => Promise.resolve(true) } as unknown as Database;
+    const metrics = new BatchMetrics(new Registry());
+    const logger = pino({ level: 'silent' });
+    const source = { concurrency: 1, queuePrefix };
+    const consumer = new CreateItemConsumer(redis, source, {} as CreateItemProcessor, database, logger, metrics);
+    const onDead = jest.fn();
+    // Only the interval of the checks is faked.
+    jest.useFakeTimers({ doNotFake: [...CLOCK, ...TIMERS] });
+    consumer.start(onDead);
+    jest.advanceTimersByTime(2 * DEAD_AFTER_CHECKS * CHECK_EVERY_MS);
+    reply(1);
+    await nextTurn();
+    expect(onDead).not.toHaveBeenCalled();
+    for (let check = 0; check < DEAD_AFTER_CHECKS; check++) {
+      jest.advanceTimersByTime(CHECK_EVERY_MS);
+      await nextTurn();
+    }
+    expect(onDead).toHaveBeenCalled();
+    jest.useRealTimers();
+    await consumer.stop(0);
+    counting.mockRestore();
+    pausing.mockRestore();
+    redis.disconnect();
+  });
+});
