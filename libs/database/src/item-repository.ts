@@ -159,7 +159,8 @@ function toStoredCreate(stored: RawItem, now: Date): StoredCreate {
   let requestHash: string | undefined;
   try {
     const record = deserialize(stored);
-    requestHash = String(record['requestHash']);
+    const hash: unknown = record['requestHash'];
+    requestHash = typeof hash === 'string' ? hash : '';
     return { id, requestHash, item: toItemWithoutUrl(record, now) };
   } catch (error) {
     if (!(error instanceof MalformedItem)) throw error;

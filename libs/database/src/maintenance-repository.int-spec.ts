@@ -88,6 +88,18 @@ describe('MaintenanceRepository', () => {
     expect(await stillBoosted()).toEqual([active.publicId, other.publicId]);
   });
 
+  it.each([253_402_300_800_000, -62_167_219_200_001, '+010000-01-01T00:00:00Z'])(
+    'clears lapsed boosts beside one whose end the validator refuses as a date: %p',
+    async (end) => {
+      await new SchemaRepository(database).validateWrites(true);
+      const [lapsed, other] = await store(database, boosted(0), { ...boosted(0), searchVersion: 0 });
+      await database.models.items.collection.updateOne({ _id: other._id }, [{ $set: { boostExpiresAt: end } }]);
+      expect(await maintenance.clearLapsedBoosts(NOW)).toBe(1);
+      expect(await stillBoosted()).toEqual([other.publicId]);
+      expect(await database.models.items.findById(lapsed._id).lean()).toMatchObject({ boostScore: 0 });
+    },
+  );
+
   it('converts ends stored as text in batches of at most 500, and writes nothing if an end is no time', async () => {
     const { collection } = database.models.items;
     await store(database, ...Array.from({ length: BATCH + 100 }, () => boosted(0)), boosted(0));
@@ -153,6 +165,17 @@ describe('MaintenanceRepository', () => {
       expect(found.every((item) => field in item)).toBe(false);
     },
   );
+
+  it.each([['a text'], [{ toString: 1 }], [7]])('updates stale items whose id is %j', async (_id) => {
+    const { collection } = database.models.items;
+    const [, other] = [await collection.insertOne({ ...record(), _id, searchVersion: 1 } as never), record()];
+    await store(database, { ...other, searchVersion: 1 });
+    const found: StaleItem[] = [];
+    for await (const batch of maintenance.findStale(2, new Date(Date.now() + 1000))) found.push(...batch);
+    const fields = { searchTerms: ['lamp'], searchVersion: 2 };
+    expect(await maintenance.updateSearchFields(found.map((item) => ({ item, fields })))).toBe(2);
+    expect(await collection.countDocuments(fields)).toBe(2);
+  });
 
   it('updates the other items of a batch if MongoDB cannot index some, and does not find those again', async () => {
     const stored = await store(database, ...Array.from({ length: 6 }, () => record()));

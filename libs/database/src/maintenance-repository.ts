@@ -3,6 +3,7 @@ import { mongo, type Types } from 'mongoose';
 import type { Database } from './connection/database.js';
 import { isDatabaseUnavailable } from './connection/database-errors.js';
 import type { ItemRecord } from './item-record.js';
+import { FIRST_TIME, LAST_TIME } from './serialization/item-validator.js';
 import { textsOnly } from './serialization/projection.js';
 
 /** The fields that search terms are derived from. */
@@ -22,10 +23,13 @@ const TO_DATE = {
   },
 };
 
-/** Matches items whose boost ends at a time that is not stored as a date, but can be converted to one. */
+/**
+ * Matches items whose boost ends at a time that is not stored as a date, but can be converted to one that the validator
+ * accepts: if it refused one, no boost of any item would be cleared.
+ */
 const WITH_OTHER_END = {
   boostExpiresAt: { $type: ['string', 'number'] },
-  $expr: { $eq: [{ $type: TO_DATE }, 'date'] },
+  $expr: { $and: [{ $gte: [TO_DATE, FIRST_TIME] }, { $lte: [TO_DATE, LAST_TIME] }] },
 };
 
 const SEARCH_FIELDS = textsOnly('name', 'description', 'brandTitle');
@@ -100,9 +104,9 @@ export class MaintenanceRepository {
       // The validator refuses even this for a new item that another service has made invalid. The next run tries again.
       await collection.bulkWrite(marks, { ordered: false }).catch(failedOperations);
     }
-    const sources = new Map(updates.map(({ item }) => [item._id.toHexString(), item]));
+    const sources = new Map(updates.map(({ item }) => [keyOf(item), item]));
     const stored = await collection.find<StaleItem>({ _id }, { projection: SEARCH_FIELDS }).toArray();
-    const changed = stored.filter((item) => !isSame(item, sources.get(item._id.toHexString()))).map((item) => item._id);
+    const changed = stored.filter((item) => !isSame(item, sources.get(keyOf(item)))).map((item) => item._id);
     if (changed.length > 0) await collection.updateMany({ _id: { $in: changed } }, { $unset: { searchVersion: 1 } });
     return stored.length - changed.length - failed.length;
   }
@@ -113,6 +117,11 @@ function failedOperations(error: unknown): number[] {
   const failed = error instanceof mongo.MongoBulkWriteError ? [error.writeErrors].flat() : [];
   if (failed.length === 0 || isDatabaseUnavailable(error)) throw error;
   return failed.map(({ index }) => index);
+}
+
+/** Another service may have stored an item under an id of any type. */
+function keyOf({ _id }: StaleItem): string {
+  return JSON.stringify(_id);
 }
 
 /** Returns whether two items have the same texts. */

@@ -83,6 +83,15 @@ describe('ItemCreator', () => {
     }
   });
 
+  it('returns the stored item for an id whose hash another service has replaced with an object', async () => {
+    const [changed, other] = [request(), request()];
+    await creator.createMany([changed]);
+    const { collection } = database.models.items;
+    await collection.updateOne({ publicId: 1 }, { $set: { requestHash: { toString: 1 } } });
+    const created = await creator.createMany([changed, other]);
+    expect([itemOf(created, changed.id).requestHash, itemOf(created, other.id).requestHash]).toEqual(['', 'hash']);
+  });
+
   it('stores an item without the title of a brand that the driver cannot read', async () => {
     await insertUnreadable(uri, 'brands', { _id: 7, title: UNREADABLE });
     const branded = request();

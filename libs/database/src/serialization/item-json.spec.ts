@@ -149,9 +149,21 @@ describe('itemJson', () => {
     ['images', null],
     ['photos', {}],
     ['id', '0123456789abcdef01234567'],
+    ['id', { toString: 1 }],
+    ['id', null],
   ])('rejects a document whose %s is %j', (field, value) => {
     const document = stored({ [field === 'id' ? '_id' : field]: value });
     expect([serialized(document), expected(document)]).toEqual([field, field]);
+  });
+
+  it.each([
+    ['its text', 'abc', 'abc'],
+    ['the start of a long text', 'a'.repeat(1000), 'a'.repeat(100)],
+    ['a number', 7, '7'],
+    ['no text for an object', { toString: 1 }, 'unknown'],
+  ])('names a document whose id is not an ObjectId by %s', (_, id, shown) => {
+    const document = mongo.BSON.serialize(stored({ _id: id }));
+    expect(() => itemJson(document, VIEW)).toThrow(`item ${shown} has no usable id`);
   });
 
   it('returns fields in the same order as with the driver', () => {

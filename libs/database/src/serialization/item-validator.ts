@@ -15,7 +15,7 @@ const TYPES: Record<FieldKind, string[]> = {
 };
 
 /** The times that ISO 8601 writes with four digits for the year. */
-const [FIRST_TIME, LAST_TIME] = [new Date('0000-01-01T00:00:00.000Z'), new Date('9999-12-31T23:59:59.999Z')];
+export const [FIRST_TIME, LAST_TIME] = [new Date('0000-01-01T00:00:00.000Z'), new Date('9999-12-31T23:59:59.999Z')];
 
 /** The fields of `ItemSchema`, with their types and limits. A limit of a number also excludes NaN. */
 const VALID_ITEM = {

@@ -41,6 +41,8 @@ const FIELDS = ITEM_FIELDS.map(({ name, kind, isNullable, minimum, values }) => 
   values,
   convert: CONVERSIONS[kind],
 }));
+/** How much of an id is logged. */
+const SHOWN_LENGTH = 100;
 /** Has all fields in order. Copies of it do not change their form while the fields are set. */
 const EMPTY = Object.fromEntries(FIELDS.map(({ name }) => [name, undefined as unknown]));
 
@@ -63,7 +65,7 @@ export function toItemWithoutUrl(document: object, now: Date): ItemWithoutUrl {
 /** Does the same with the values of the fields, in the order of {@link ITEM_FIELDS}. `photos` must have a JSON form. */
 export function toItem(values: readonly unknown[], now: Date): ItemWithoutUrl {
   const id = values[0];
-  if (!(id instanceof ObjectId)) throw new MalformedItem(String(id), 'id');
+  if (!(id instanceof ObjectId)) throw new MalformedItem(shown(id), 'id');
   const item = { ...EMPTY };
   FIELDS.forEach((field, index) => {
     const value = fieldOf(field, values[index]);
@@ -74,6 +76,11 @@ export function toItem(values: readonly unknown[], now: Date): ItemWithoutUrl {
   if (isBoosted && boostExpiresAt !== null && Date.parse(boostExpiresAt) <= now.getTime())
     Object.assign(item, { isBoosted: false, boostScore: 0 });
   return item as ItemWithoutUrl;
+}
+
+/** Returns the start of an id of another type, for the log. Objects may have no text. */
+function shown(id: unknown): string {
+  return typeof id === 'string' || typeof id === 'number' ? String(id).slice(0, SHOWN_LENGTH) : 'unknown';
 }
 
 /** Returns the JSON value of a field, or undefined if it has none that is allowed. */
