@@ -35,7 +35,7 @@ const ELSEWHERE = new Map([
     'start.e2e-spec.ts; Docker: npm run test:compose',
   ],
   [
-    'a779cc5e DEMO_CATALOGUE=off PUBLIC_SITE_URL=https://shop.example docker compose up -d --build --scale worker=3',
+    String.raw`7159dba8 printf '%s\n' DEMO_CATALOGUE=off PUBLIC_SITE_URL=https://shop.example > .env`,
     'Docker: npm run test:compose',
   ],
   [

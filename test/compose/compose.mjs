@@ -59,7 +59,7 @@ export class Compose {
   }
 
   async #run(args, interrupted) {
-    const project = ['-f', 'docker-compose.yml', '-p', this.#project];
+    const project = ['--env-file', 'test/compose/empty.env', '-f', 'docker-compose.yml', '-p', this.#project];
     return execute([...this.#command, ...project, ...args], this.#env, interrupted);
   }
 }
