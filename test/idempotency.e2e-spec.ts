@@ -1,5 +1,4 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
 import type { ErrorBody, Item } from '@app/contracts';
 import { mongoId } from '@app/database';
 import type { HttpResponse, ApiClient } from './support/api-client.js';
@@ -335,7 +334,8 @@ describe('an Idempotency-Key of a pending create', () => {
   });
 
   it('a race for the Idempotency-Key of a pending create results in a 422 for the loser after the wait, even if no job was done', async () => {
-    for (let round = 0; round < 5;) {
+    let rounds = 0;
+    while (rounds < 5) {
       const key = randomUUID();
       const startedAt = performance.now();
       const responses = await Promise.all(
@@ -344,12 +344,12 @@ describe('an Idempotency-Key of a pending create', () => {
         ),
       );
       const isLate = performance.now() - startedAt > 100;
-      const decided = statuses(responses).sort();
+      const received = statuses(responses).sort();
       await jobs.queue.drain();
       // On a busy machine, queueing and the look-up after the wait may exceed their limits of 200 and 100 ms.
-      if (isLate && !isDeepStrictEqual(decided, [422, 504])) continue;
-      expect(decided).toEqual([422, 504]);
-      round++;
+      if (isLate && received.every((status) => [503, 504].includes(status))) continue;
+      expect(received).toEqual([422, 504]);
+      rounds++;
     }
   });
 

@@ -23,11 +23,13 @@ export type StoredCreate = { id: string } & (
   | { requestHash: string | undefined; item: undefined }
 );
 
+/** How stored creates are read. */
 const STORED = {
   projection: { ...ITEMS.projection, requestHash: 1 },
   readConcern: 'majority',
   raw: true,
 } as const;
+
 /** How many expensive lists are read at the same time, so that getById and first pages stay fast. */
 const EXPENSIVE_AT_ONCE = 2;
 /**
@@ -160,6 +162,7 @@ function toStoredCreate(stored: RawItem, now: Date): StoredCreate {
   try {
     const record = deserialize(stored);
     const hash: unknown = record['requestHash'];
+    // No request has an empty hash.
     requestHash = typeof hash === 'string' ? hash : '';
     return { id, requestHash, item: toItemWithoutUrl(record, now) };
   } catch (error) {

@@ -14,9 +14,10 @@ const BATCH = 500;
 describe('MaintenanceRepository', () => {
   let database: Database;
   let maintenance: MaintenanceRepository;
-  const { MONGODB_URI: uri = '', ...env } = freshEnvironment();
+  const env = freshEnvironment();
+  const { MONGODB_URI: uri = '' } = env;
   beforeEach(async () => {
-    database = await openDatabase({ ...env, MONGODB_URI: uri });
+    database = await openDatabase(env);
     await new SchemaRepository(database).createIndexes();
     maintenance = new MaintenanceRepository(database);
   });
@@ -25,6 +26,11 @@ describe('MaintenanceRepository', () => {
     await database.close();
   });
 
+  const findStale = async (createdBefore = new Date(Date.now() + 1000)): Promise<StaleItem[]> => {
+    const found: StaleItem[] = [];
+    for await (const batch of maintenance.findStale(2, createdBefore)) found.push(...batch);
+    return found;
+  };
   const boosted = (endedMsAgo: number, changes: Partial<ItemRecord> = {}): ItemRecord =>
     record({ isBoosted: true, boostScore: 5, boostExpiresAt: new Date(NOW.getTime() - endedMsAgo), ...changes });
   const stillBoosted = async (): Promise<number[]> =>
@@ -54,11 +60,6 @@ describe('MaintenanceRepository', () => {
     const [renamed, branded, same, deleted] = await store(database, record(), record(), record(), record());
     const { items } = database.models;
     await items.updateMany({}, { $unset: { searchTerms: 1, searchVersion: 1 } });
-    const findStale = async (): Promise<StaleItem[]> => {
-      const found: StaleItem[] = [];
-      for await (const batch of maintenance.findStale(2, new Date(Date.now() + 1000))) found.push(...batch);
-      return found;
-    };
     const found = await findStale();
     expect(found).toHaveLength(4);
     await items.updateOne({ _id: renamed._id }, { $set: { name: 'Other' } });
@@ -145,9 +146,7 @@ describe('MaintenanceRepository', () => {
     const [{ _id }] = await store(database, record());
     const change = { $set: { createdAt: '2026-10-01T00:00:00Z' }, $unset: { searchVersion: 1 } } as object;
     await database.models.items.collection.updateOne({ _id }, change);
-    const found: StaleItem[] = [];
-    for await (const batch of maintenance.findStale(2, NOW)) found.push(...batch);
-    expect(found).toHaveLength(1);
+    expect(await findStale(NOW)).toHaveLength(1);
   });
 
   it.each(['name', 'description', 'brandTitle'])(
@@ -157,8 +156,7 @@ describe('MaintenanceRepository', () => {
       const unreadable = { ...record(), [field]: UNREADABLE, searchVersion: 1 };
       await insertUnreadable(uri, collection.collectionName, unreadable);
       await store(database, { ...record(), searchVersion: 1 });
-      const found: StaleItem[] = [];
-      for await (const batch of maintenance.findStale(2, new Date(Date.now() + 1000))) found.push(...batch);
+      const found = await findStale();
       const fields = { searchTerms: ['lamp'], searchVersion: 2 };
       expect(await maintenance.updateSearchFields(found.map((item) => ({ item, fields })))).toBe(2);
       expect(found.some((item) => field in item)).toBe(true);
@@ -168,10 +166,9 @@ describe('MaintenanceRepository', () => {
 
   it.each([['a text'], [{ toString: 1 }], [7]])('updates stale items whose id is %j', async (_id) => {
     const { collection } = database.models.items;
-    const [, other] = [await collection.insertOne({ ...record(), _id, searchVersion: 1 } as never), record()];
-    await store(database, { ...other, searchVersion: 1 });
-    const found: StaleItem[] = [];
-    for await (const batch of maintenance.findStale(2, new Date(Date.now() + 1000))) found.push(...batch);
+    await collection.insertOne({ ...record(), _id, searchVersion: 1 } as never);
+    await store(database, { ...record(), searchVersion: 1 });
+    const found = await findStale();
     const fields = { searchTerms: ['lamp'], searchVersion: 2 };
     expect(await maintenance.updateSearchFields(found.map((item) => ({ item, fields })))).toBe(2);
     expect(await collection.countDocuments(fields)).toBe(2);
@@ -184,17 +181,12 @@ describe('MaintenanceRepository', () => {
     await collection.updateMany({}, stale);
     // An index may contain only one array.
     for (const { _id } of stored.slice(2, 4)) await collection.updateOne({ _id }, [{ $set: { createdAt: [NOW] } }]);
-    const find = async (): Promise<StaleItem[]> => {
-      const found: StaleItem[] = [];
-      for await (const batch of maintenance.findStale(2, new Date(Date.now() + 1000))) found.push(...batch);
-      return found;
-    };
     const fields = { searchTerms: ['lamp', 'red'], searchVersion: 2 };
-    const updates = (await find()).map((item) => ({ item, fields }));
+    const updates = (await findStale()).map((item) => ({ item, fields }));
     expect(updates).toHaveLength(6);
     expect(await maintenance.updateSearchFields(updates)).toBe(4);
     expect(await collection.countDocuments({ searchTerms: 'lamp' })).toBe(4);
-    expect(await find()).toEqual([]);
+    expect(await findStale()).toEqual([]);
   });
 
   it('updates the other items of a batch if another service has made a new one invalid', async () => {

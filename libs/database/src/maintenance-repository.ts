@@ -4,12 +4,12 @@ import type { Database } from './connection/database.js';
 import { isDatabaseUnavailable } from './connection/database-errors.js';
 import type { ItemRecord } from './item-record.js';
 import { FIRST_TIME, LAST_TIME } from './serialization/item-validator.js';
-import { textsOnly } from './serialization/projection.js';
+import { stringsOnly } from './serialization/projection.js';
 
 /** The fields that search terms are derived from. */
 export type SearchSource = Pick<ItemRecord, 'name' | 'description' | 'brandTitle'>;
 
-/** An item whose search terms are missing or come from older rules. Values of other types than text are omitted. */
+/** An item whose search terms are missing or come from older rules. Values that are not strings are omitted. */
 export type StaleItem = Partial<SearchSource> & { _id: Types.ObjectId };
 
 /** A batch ends at this many items, or once it has this many bytes. */
@@ -32,7 +32,7 @@ const WITH_OTHER_END = {
   $expr: { $and: [{ $gte: [TO_DATE, FIRST_TIME] }, { $lte: [TO_DATE, LAST_TIME] }] },
 };
 
-const SEARCH_FIELDS = textsOnly('name', 'description', 'brandTitle');
+const SEARCH_FIELDS = stringsOnly('name', 'description', 'brandTitle');
 
 /** Updates stored items for the maintenance job and for `setup`. */
 export class MaintenanceRepository {

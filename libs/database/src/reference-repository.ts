@@ -3,7 +3,7 @@ import type { Database } from './connection/database.js';
 import type { ItemRecord } from './item-record.js';
 import type { CategoryRecord, TitleRecord } from './models.js';
 import { toNumber } from './serialization/plain-item.js';
-import { textsOnly } from './serialization/projection.js';
+import { stringsOnly } from './serialization/projection.js';
 
 /** How long a title may be returned from the cache. */
 const TITLE_CACHE = { forMs: 60_000, count: 10_000 };
@@ -49,7 +49,7 @@ export class ReferenceRepository {
     if (slugs.length === 0) return new Map();
     const { collection } = this.database.models.categories;
     const query = { slug: { $in: [...slugs] } };
-    const found = await collection.find<CategoryRecord>(query, { projection: textsOnly('slug') }).toArray();
+    const found = await collection.find<CategoryRecord>(query, { projection: stringsOnly('slug') }).toArray();
     return new Map(
       found.flatMap((category) => {
         const id = categoryIdOf(category);
@@ -82,7 +82,7 @@ export class ReferenceRepository {
     }
     if (missing.length === 0) return titles;
     const collection = this.database.connection.collection<TitleRecord>(kind);
-    const find = { projection: textsOnly('title') };
+    const find = { projection: stringsOnly('title') };
     for (const { _id, title } of await collection.find({ _id: { $in: missing } }, find).toArray()) {
       // Another service may have stored values of other types.
       const id = toNumber(_id);

@@ -20,9 +20,10 @@ const COUNTER = { _id: 'item.publicId' };
 describe('ItemCreator', () => {
   let database: Database;
   let creator: ItemCreator;
-  const { MONGODB_URI: uri = '', ...env } = freshEnvironment();
+  const env = freshEnvironment();
+  const { MONGODB_URI: uri = '' } = env;
   beforeEach(async () => {
-    database = await openDatabase({ ...env, MONGODB_URI: uri });
+    database = await openDatabase(env);
     await new SchemaRepository(database).createIndexes();
     creator = newCreator();
   });

@@ -14,13 +14,18 @@ const CLOCK = ['Date', 'hrtime', 'nextTick', 'performance', 'queueMicrotask'] as
 const TIMERS = ['setImmediate', 'clearImmediate', 'setTimeout', 'clearTimeout'] as const;
 
 describe('CreateItemConsumer', () => {
-  it('does not report that it is dead because of checks that waited for Redis, but after as many checks in a row', async () => {
+  afterEach(() => {
+    jest.useRealTimers();
+    jest.restoreAllMocks();
+  });
+
+  it('reports that it is dead after 15 checks in a row, but not when Redis is back after the time of as many checks', async () => {
     const { REDIS_URL: url = '', QUEUE_PREFIX: queuePrefix = '' } = freshEnvironment();
     const redis = connectRedis(url, 'worker', () => undefined);
     let reply: (waiting: number) => void = () => undefined;
     const waiting = new Promise<number>((resolve) => (reply = resolve));
-    const counting = jest.spyOn(JobWorker.prototype, 'countWaiting').mockReturnValue(waiting);
-    const pausing = jest.spyOn(JobWorker.prototype, 'isQueuePaused').mockResolvedValue(false);
+    jest.spyOn(JobWorker.prototype, 'countWaiting').mockReturnValue(waiting);
+    jest.spyOn(JobWorker.prototype, 'isQueuePaused').mockResolvedValue(false);
     const database = { responds: () => Promise.resolve(true) } as unknown as Database;
     const metrics = new BatchMetrics(new Registry());
     const logger = pino({ level: 'silent' });
@@ -41,8 +46,6 @@ describe('CreateItemConsumer', () => {
     expect(onDead).toHaveBeenCalled();
     jest.useRealTimers();
     await consumer.stop(0);
-    counting.mockRestore();
-    pausing.mockRestore();
     redis.disconnect();
   });
 });

@@ -48,7 +48,7 @@ export class CreateItemConsumer {
   /** Starts taking jobs. Calls `onDead` if jobs wait, both stores respond, the queue is not paused, and yet none completes. */
   start(onDead: () => void): void {
     this.worker.start();
-    // One check at a time: while Redis is unavailable, checks would pile up, and all end once it is back.
+    // One check at a time: while Redis is unavailable, they would pile up, and all would finish when it is back.
     const check = (): Promise<void> => this.checkProgress(onDead).finally(() => (this.checking = undefined));
     this.watch = setInterval(() => {
       this.checking ??= check();

@@ -157,11 +157,11 @@ describe('itemJson', () => {
   });
 
   it.each([
-    ['its text', 'abc', 'abc'],
-    ['the start of a long text', 'a'.repeat(1000), 'a'.repeat(100)],
+    ['a string', 'abc', 'abc'],
+    ['a long string, by its start', 'a'.repeat(1000), 'a'.repeat(100)],
     ['a number', 7, '7'],
-    ['no text for an object', { toString: 1 }, 'unknown'],
-  ])('names a document whose id is not an ObjectId by %s', (_, id, shown) => {
+    ['an object, as unknown', { toString: 1 }, 'unknown'],
+  ])('names a document whose id is %s', (_, id, shown) => {
     const document = mongo.BSON.serialize(stored({ _id: id }));
     expect(() => itemJson(document, VIEW)).toThrow(`item ${shown} has no usable id`);
   });

@@ -9,13 +9,13 @@ export function storedName({ name }: ItemField): string {
 const PROJECTION = Object.fromEntries(ITEM_FIELDS.map((field) => [storedName(field), 1] as const));
 
 /**
- * Selects fields whose value is a text or null, and omits other values. Another service may have stored binary data that
+ * Selects fields whose value is a string or null, and omits other values. Another service may have stored binary data that
  * the driver cannot read: everything that is read with it would fail.
  */
-export function textsOnly(...fields: readonly string[]): mongo.Document {
-  const isText = (path: string) => ({ $in: [{ $type: path }, ['string', 'null']] });
-  const textOf = (path: string) => ({ $cond: [isText(path), path, '$$REMOVE'] });
-  return Object.fromEntries(fields.map((field) => [field, textOf(`$${field}`)]));
+export function stringsOnly(...fields: readonly string[]): mongo.Document {
+  const isString = (path: string) => ({ $in: [{ $type: path }, ['string', 'null']] });
+  const stringOf = (path: string) => ({ $cond: [isString(path), path, '$$REMOVE'] });
+  return Object.fromEntries(fields.map((field) => [field, stringOf(`$${field}`)]));
 }
 
 /** Selects the fields that the API returns. */

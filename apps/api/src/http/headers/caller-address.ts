@@ -6,8 +6,8 @@ import { trustedProxies, type ApiConfig } from '@app/runtime';
 /** Returns the address of the client that sent a request, according to the trusted proxies. */
 export type CallerAddress = (request: IncomingMessage) => string;
 
-/** An IPv4 address or an IPv6 address in brackets, either with or without a port. */
-const WITH_PORT = /^(?:\[([^\]]*)\]|([^:]*))(?::\d+)?$/;
+/** An IPv4 address, or an IPv6 address in brackets, and optionally a port. */
+const ADDRESS_AND_PORT = /^(?:\[([^\]]*)\]|([^:]*))(?::\d+)?$/;
 
 /**
  * Trusts the `X-Forwarded-For` of this many proxies, or of these addresses and networks. Ignores ports in it, which
@@ -22,6 +22,6 @@ export function callerAddress(trusted: ApiConfig['trustProxy']): CallerAddress {
 }
 
 function withoutPort(address: string): string {
-  const [, ipv6, ipv4 = address] = WITH_PORT.exec(address) ?? [];
+  const [, ipv6, ipv4 = address] = ADDRESS_AND_PORT.exec(address) ?? [];
   return ipv6 ?? ipv4;
 }
