@@ -1,5 +1,6 @@
 import type { Item } from '@app/contracts';
 import { MaintenanceRepository } from '@app/database';
+import type { HttpResponse } from './support/api-client.js';
 import { eventually } from './support/eventually.js';
 import { record, store, validInput } from './support/items.js';
 import { startService, type Service } from './support/service.js';
@@ -188,6 +189,26 @@ describe('getAll', () => {
       await service.database.models.items.deleteMany({ categoryId });
     }
   });
+
+  it.each(['plain', 'enveloped'])(
+    'sends a large page to all clients that request it at the same time: %s',
+    async (form) => {
+      const categoryId = emptyCategory();
+      const description = 'x'.repeat(1_000_000);
+      for (let n = 0; n < 6; n++) await store(service.database, record({ categoryId, description, searchTerms: [] }));
+      const input = { categoryId: String(categoryId) };
+      const body = form === 'plain' ? input : { json: input };
+      try {
+        const callAtOnce = (call: object): Promise<HttpResponse<unknown>[]> =>
+          Promise.all(Array.from({ length: 20 }, () => service.api.call('getAll', call)));
+        // Opens the connections, so that the requests arrive together.
+        await callAtOnce({ pageSize: 1 });
+        expect((await callAtOnce(body)).map(({ status }) => status)).toEqual(Array(20).fill(200));
+      } finally {
+        await service.database.models.items.deleteMany({ categoryId });
+      }
+    },
+  );
 
   it('reports all issues at once and ignores unknown keys', async () => {
     const input = { page: 0, pageSize: 'x', status: 1, after: 'x', unknown: true };

@@ -11,8 +11,8 @@ import { COMMON_HEADERS } from './headers/security-headers.js';
 export interface RequestConnection {
   /** Sets how many bytes the process holds for the current request. */
   hold(bytes: number): void;
-  /** Sets how many bytes it holds until the client has read the response. */
-  holdUntilRead(bytes: number): void;
+  /** Sets how many bytes it holds until the client has read the response. Clients may hold the same memory. */
+  holdUntilRead(bytes: number, memory: object): void;
 }
 
 /** A request on its way from the request listener to its controller. */
@@ -77,7 +77,9 @@ export class ApiResponse extends ServerResponse<ApiRequest> {
 
   override end(...body: unknown[]): this {
     super.end(...(body as [unknown]));
-    if (this.writableLength > 0) this.clientConnection?.holdUntilRead(this.writableLength);
+    const [bytes] = body;
+    const memory = Buffer.isBuffer(bytes) ? bytes : this;
+    if (this.writableLength > 0) this.clientConnection?.holdUntilRead(this.writableLength, memory);
     return this;
   }
 }

@@ -4,6 +4,7 @@ const ENVELOPE = ['{"json":', '}'].map((part) => Buffer.from(part)) as [Buffer, 
 export class Json {
   // Private to JavaScript too, so that an interceptor that copies properties does not copy it.
   readonly #bytes: Buffer;
+  #enveloped: Buffer | undefined;
 
   /** @param bytes JSON in UTF-8 */
   constructor(bytes: Buffer) {
@@ -19,8 +20,10 @@ export class Json {
     return JSON.parse(this.#bytes.toString());
   }
 
-  /** Returns the bytes to send, in the envelope of oRPC clients if `enveloped`. */
+  /** Returns the bytes to send, in the envelope of oRPC clients if `enveloped`. They are shared by all its clients. */
   toBytes(enveloped: boolean): Buffer {
-    return enveloped ? Buffer.concat([ENVELOPE[0], this.#bytes, ENVELOPE[1]]) : this.#bytes;
+    if (!enveloped) return this.#bytes;
+    this.#enveloped ??= Buffer.concat([ENVELOPE[0], this.#bytes, ENVELOPE[1]]);
+    return this.#enveloped;
   }
 }

@@ -29,8 +29,8 @@ export class ClientConnection implements RequestConnection {
   private readonly waiting: (() => void)[] = [];
   private waitingBytes = 0;
   private currentBytes = 0;
-  /** Whether the client has not read the current response yet. */
-  private isUnread = false;
+  /** The memory of the current response, if the client has not read it yet. */
+  private unread: object | undefined;
   /** The error response to the rest of the input. Sent after the responses to earlier requests. */
   private error: ApiError | undefined;
   private isClosing = false;
@@ -66,9 +66,12 @@ export class ClientConnection implements RequestConnection {
     this.account();
   }
 
-  holdUntilRead(bytes: number): void {
-    this.isUnread = true;
-    this.hold(bytes);
+  holdUntilRead(bytes: number, memory: object): void {
+    this.release();
+    this.unread = memory;
+    this.hold(REQUEST_BYTES);
+    // A closed connection would never leave.
+    if (!this.socket.destroyed) this.budget.share(memory, this, bytes);
     // Paused, because input would count as activity. Half the time, because Node checks the progress of a write only
     // when the timer fires, and restarts it after any.
     this.socket.pause().setTimeout(this.unreadMs / 2);
@@ -129,15 +132,16 @@ export class ClientConnection implements RequestConnection {
   }
 
   private finish(): void {
+    const wasUnread = this.unread !== undefined;
     this.current = undefined;
     this.hold(0);
+    this.release();
     // A request after a response that closes the connection gets no response (RFC 9112, 9.6).
     if (!this.socket.writable) {
       this.close();
       return;
     }
-    if (this.isUnread && this.waiting.length > 0) this.socket.setTimeout(IDLE_MS);
-    this.isUnread = false;
+    if (wasUnread && this.waiting.length > 0) this.socket.setTimeout(IDLE_MS);
     // Deferred, so that other connections get their turn.
     if (this.waiting.length > 0)
       setImmediate(() => {
@@ -167,7 +171,7 @@ export class ClientConnection implements RequestConnection {
     // The rest of a rejected request is read and dropped: closing with unread input would reset the connection, and the
     // client could miss the error (RFC 9112, 9.6).
     const isErrorPending = this.error !== undefined && this.current?.req.complete === true;
-    return this.waiting.length > 0 || this.isUnread || isErrorPending;
+    return this.waiting.length > 0 || this.unread !== undefined || isErrorPending;
   }
 
   /** Node resumes the socket to read a body, and after a response has been read. */
@@ -185,6 +189,13 @@ export class ClientConnection implements RequestConnection {
     this.waitingBytes = 0;
     this.currentBytes = 0;
     this.account();
+    this.release();
+  }
+
+  /** Releases the current response. */
+  private release(): void {
+    if (this.unread !== undefined) this.budget.leave(this.unread, this);
+    this.unread = undefined;
   }
 
   private account(): void {

@@ -31,6 +31,27 @@ describe('MemoryBudget', () => {
     expect(cut).toEqual(['second']);
   });
 
+  it('counts once what several clients hold together, until the last one has released it', () => {
+    const budget = new MemoryBudget(100);
+    const [page, other] = [{}, {}];
+    const [first, second, third] = [client('first'), client('second'), client('third')];
+    budget.share(page, first, 60);
+    budget.share(page, second, 60);
+    budget.leave(page, first);
+    budget.leave(page, first);
+    budget.share(page, first, 50);
+    expect(cut).toEqual([]);
+    budget.set(third, 50);
+    expect(cut).toEqual(['second', 'first']);
+    budget.leave(page, first);
+    budget.leave(page, second);
+    budget.share(other, second, 50);
+    expect(cut).toEqual(['second', 'first']);
+    budget.leave(other, second);
+    budget.share(page, first, 50);
+    expect(cut).toEqual(['second', 'first']);
+  });
+
   it('cuts off a client that exceeds the budget alone', () => {
     const budget = new MemoryBudget(100);
     budget.set(client('only'), 101);

@@ -4,6 +4,15 @@ export interface MemoryHolder {
   cutOff(): void;
 }
 
+/** What several clients hold together: it is in memory once, and counts once. */
+class SharedMemory implements MemoryHolder {
+  readonly holders = new Set<MemoryHolder>();
+
+  cutOff(): void {
+    for (const holder of this.holders) holder.cutOff();
+  }
+}
+
 /**
  * Limits the memory that the process holds for clients: incomplete request bodies, requests that wait for earlier ones,
  * and unread responses. Beyond the limit, the client that has held memory the longest is cut off: a prompt client holds
@@ -12,6 +21,7 @@ export interface MemoryHolder {
 export class MemoryBudget {
   /** In the order in which clients began to hold memory. */
   private readonly held = new Map<MemoryHolder, number>();
+  private readonly shared = new Map<object, SharedMemory>();
   private total = 0;
 
   /** @param exceeded called before clients are cut off */
@@ -29,6 +39,22 @@ export class MemoryBudget {
       this.put(oldest, 0);
       oldest.cutOff();
     }
+  }
+
+  /** Adds a client to those that hold the same memory. They may be cut off together. */
+  share(memory: object, holder: MemoryHolder, bytes: number): void {
+    const shared = this.shared.get(memory) ?? new SharedMemory();
+    this.shared.set(memory, shared);
+    shared.holders.add(holder);
+    this.set(shared, Math.max(bytes, this.held.get(shared) ?? 0));
+  }
+
+  /** Removes a client from those that hold the same memory, which is released by the last one. */
+  leave(memory: object, holder: MemoryHolder): void {
+    const shared = this.shared.get(memory);
+    if (shared?.holders.delete(holder) !== true || shared.holders.size > 0) return;
+    this.shared.delete(memory);
+    this.put(shared, 0);
   }
 
   private put(holder: MemoryHolder, bytes: number): void {
