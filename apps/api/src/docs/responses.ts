@@ -5,7 +5,8 @@ import { errorJsonSchema } from './schemas.js';
 
 /** When an operation responds with each error. */
 const WHEN = {
-  BAD_REQUEST: 'Invalid input, with all issues at once; malformed JSON or bad UTF-8; a malformed Idempotency-Key.',
+  BAD_REQUEST:
+    'Invalid input, with all issues at once; a page of more than 40 MiB; malformed JSON or bad UTF-8; a malformed Idempotency-Key.',
   UNAUTHORIZED: 'Authentication is on, and the credential is missing where one is required, or is not valid.',
   FORBIDDEN: 'Authentication is on, and the caller lacks the scope, or `userId` is not that of the caller.',
   NOT_FOUND: 'No such item.',

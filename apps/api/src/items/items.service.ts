@@ -45,10 +45,10 @@ const READ_WITHIN_MS = 1800;
 const MAX_LOOKUP_LENGTH = 1000;
 /** The largest page in bytes. A larger one would exceed the memory that may be held for all clients. */
 const MAX_PAGE_BYTES = 40 * 1024 * 1024;
-const PAGE_TOO_LARGE = new ApiError('SERVICE_UNAVAILABLE', {
-  message: 'The items of this page are too large: request fewer items per page',
-  headers: { 'Retry-After': '1' },
-});
+/** A 400, because clients would repeat a 503 unchanged, and each try reads the whole page. */
+const PAGE_TOO_LARGE = ApiError.input([
+  { path: ['pageSize'], message: 'The items of this page are too large: request fewer items per page' },
+]);
 const UNKNOWN_POSITION = { path: ['after'], message: 'No item or cursor of this list' };
 const NO_SUCH_ITEM = new ApiError('NOT_FOUND', { message: 'No such item' });
 
@@ -102,8 +102,8 @@ export class ItemsService {
   /**
    * Returns a serialized page of a list or of a user's favourites.
    *
-   * @throws ApiError BAD_REQUEST if `after` is not a position in the list; UNAUTHORIZED or FORBIDDEN if authentication
-   *   is on and the favourites are those of another user; SERVICE_UNAVAILABLE if the page is too large
+   * @throws ApiError BAD_REQUEST if `after` is not a position in the list, or the page is too large; UNAUTHORIZED or
+   *   FORBIDDEN if authentication is on and the favourites are those of another user
    */
   async getAll({ search = '', ...input }: GetAllInput, { receivedAt, ...caller }: ListContext): Promise<ItemsPage> {
     if (this.config.auth !== undefined && input.userId !== undefined) requireUser(caller.principal, input.userId);
