@@ -26,9 +26,14 @@ export class ApiError extends Error {
   static async from(response: Response): Promise<ApiError> {
     const { status, statusText } = response;
     const body = (await response.json().catch(() => undefined)) as Partial<ApiError> | undefined;
-    const retryAfter = response.headers.get('Retry-After') ?? '';
-    const retryAfterMs = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : undefined;
+    const retryAfterMs = msUntil(response.headers.get('Retry-After') ?? '');
     const message = body?.message ?? `${String(status)} ${statusText}`;
     return new ApiError(status, body?.code ?? 'UNKNOWN', message, body?.data ?? {}, retryAfterMs);
   }
+}
+
+/** Returns how long a `Retry-After` asks to wait: a number of seconds or, from some proxies, a date (RFC 9110, 10.2.3). */
+function msUntil(retryAfter: string): number | undefined {
+  const ms = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }

@@ -135,6 +135,22 @@ describe('ItemListingClient', () => {
     expect(requests).toHaveLength(1);
   });
 
+  it('waits until the time of a Retry-After that is a date', async () => {
+    const date = new Date(Date.now() + 30_000).toUTCString();
+    const later = json({ code: 'LATER', message: 'Try again' }, 503, { 'Retry-After': date });
+    await expect(itemsOf([later], { timeoutMs: 5000 }).getAll()).rejects.toMatchObject({ status: 503 });
+    expect(requests).toHaveLength(1);
+  });
+
+  it.each(['0', new Date(0).toUTCString(), 'soon'])(
+    'pauses before each try if Retry-After is %s',
+    async (retryAfter) => {
+      const later = Array.from({ length: 100 }, () => json({}, 503, { 'Retry-After': retryAfter }));
+      await expect(itemsOf(later, { timeoutMs: 500 }).getAll()).rejects.toMatchObject({ status: 503 });
+      expect(requests.length).toBeLessThan(5);
+    },
+  );
+
   it('does not let a last 503 hide that an earlier try may have created the item', async () => {
     const later = json({ code: 'SERVICE_UNAVAILABLE', message: 'Try again' }, 503, { 'Retry-After': '30' });
     await expect(itemsOf([busy(504), later], { timeoutMs: 1000 }).create(NEW_ITEM)).rejects.toMatchObject({

@@ -112,7 +112,9 @@ function isRefusal(error: Error): boolean {
 
 /** Returns how long to wait before the next try in ms. */
 function pauseAfter(error: Error, tries: number): number {
-  if (error instanceof ApiError && error.retryAfterMs !== undefined) return error.retryAfterMs;
+  const retryAfterMs = error instanceof ApiError ? error.retryAfterMs : undefined;
+  // Of 0, because of a proxy or of clocks that differ, clients would try again without a pause.
+  if (retryAfterMs !== undefined && retryAfterMs > 0) return retryAfterMs;
   // Varies, so that clients that failed together do not try again together.
   return Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2);
 }
