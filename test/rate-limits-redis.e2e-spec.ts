@@ -52,7 +52,7 @@ describe('the Redis of rate limits', () => {
     await call('create', '2001:db8::3');
     const keys = await inspect.keys('*');
     const prefix = `{${String(service.env['QUEUE_PREFIX'])}}`;
-    const expected = ['create', 'getAll'].map((name) => `${prefix}:limit:${name}:requests:`);
+    const expected = ['create', 'getAll'].map((name) => `${prefix}:limit:${name}:requests:3600:`);
     expect(keys.map((key) => key.slice(0, -22)).sort()).toEqual(expected);
     for (const key of keys) {
       expect(await inspect.memory('USAGE', key)).toBeLessThan(MAX_BYTES_PER_KEY);
@@ -72,7 +72,10 @@ describe('the Redis of rate limits', () => {
       expect((await api.call('create', validInput(), headers)).status).toBe(202);
       const keys = await inspect.keys('*');
       const limits = keys.filter((key) => key.includes(':limit:')).map((key) => key.slice(0, -22));
-      expect(limits.sort()).toEqual(['{of-sellers}:limit:create:requests:', '{of-sellers}:limit:getAll:requests:']);
+      expect(limits.sort()).toEqual([
+        '{of-sellers}:limit:create:requests:3600:',
+        '{of-sellers}:limit:getAll:requests:3600:',
+      ]);
       // The empty name is that of the virtual time.
       const shares = keys.filter((key) => key.endsWith(':sellers'));
       const sellers = await Promise.all(shares.map((key) => inspect.zrange(key, 0, -1)));

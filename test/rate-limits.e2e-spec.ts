@@ -110,6 +110,15 @@ describe('rate limits', () => {
     });
   });
 
+  it('rate limits begin new windows after the operator has changed their seconds', async () => {
+    const QUEUE_PREFIX = randomUUID();
+    const before = await start({ QUEUE_PREFIX, RATE_LIMIT_GETALL: '3/3600' });
+    expect(await statuses(4, () => read(before))).toEqual([200, 200, 200, 429]);
+    const after = await start({ QUEUE_PREFIX, RATE_LIMIT_GETALL: '2/60' });
+    const { status, headers } = await read(after);
+    expect([status, headers.get('ratelimit')]).toEqual([200, expect.stringMatching(/^"getAll";r=1;t=(60|59)$/)]);
+  });
+
   it('rate limits are per address: IPv4, or the /64 of IPv6', async () => {
     const api = await start({ RATE_LIMIT_GETALL: '1/600' });
     const status = async (address: string): Promise<number> => (await read(api, from(address))).status;

@@ -33,7 +33,8 @@ export async function createLimits(
   const createPolicy = async (name: Policy['name'], unitsOf: Policy['unitsOf']): Promise<Policy[]> => {
     const quota = limits[name];
     if (quota === undefined) return [];
-    const prefix = prefixOf(name === operation ? 'requests' : name);
+    // With its seconds, because windows of another length that are in progress would outlast those of this one.
+    const prefix = prefixOf(`${name === operation ? 'requests' : name}:${String(quota.seconds)}`);
     const counter = await SharedCounter.create(redis, prefix, quota);
     return [{ name, quota, limiters: byKind(() => new QuotaLimiter(quota, counter)), unitsOf }];
   };
