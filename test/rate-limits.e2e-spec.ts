@@ -110,6 +110,26 @@ describe('rate limits', () => {
     });
   });
 
+  it.each(['on', 'off'])(
+    'rate limits keep the connections of callers that are refused: fast lane %s',
+    async (FAST_LANE) => {
+      const api = await start({ AUTH_API_KEYS: 'on', RATE_LIMIT_GETALL: '1/600', FAST_LANE });
+      const connection = await RawConnection.open(api.base);
+      const send = async (operation: string, body: string): Promise<unknown[]> => {
+        const head = `POST ${PATH}/${operation} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
+        connection.send(`${head}Content-Length: ${String(body.length)}\r\n\r\n${body}`);
+        const { status, headers } = await connection.nextResponse();
+        return [status, headers.get('connection')];
+      };
+      expect(await send('getAll', '{}')).toEqual([200, 'keep-alive']);
+      for (const body of ['{}', `{"search":"${'x'.repeat(30_000)}"}`]) {
+        expect(await send('getAll', body)).toEqual([429, 'keep-alive']);
+        expect(await send('create', body)).toEqual([401, 'keep-alive']);
+      }
+      connection.destroy();
+    },
+  );
+
   it('rate limits begin new windows after the operator has changed their seconds', async () => {
     const QUEUE_PREFIX = randomUUID();
     const before = await start({ QUEUE_PREFIX, RATE_LIMIT_GETALL: '3/3600' });

@@ -125,7 +125,10 @@ export function prepareInput(
     if (!response.headersSent) read();
   };
   const fail = (error: unknown): void => {
-    sendErrorFor(error, response, options);
+    // A body that arrives with the head has ended then, and the connection can be kept.
+    setImmediate(() => {
+      sendErrorFor(error, response, options);
+    });
   };
   void options.checkAccess(response).then(readUnlessRejected).catch(fail);
 }
