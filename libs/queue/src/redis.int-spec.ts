@@ -1,5 +1,8 @@
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { connect as connectTcp, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import type { Job } from 'bullmq';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import type { CreateReply } from '@app/contracts';
@@ -86,6 +89,47 @@ describe('the queue on Redis', () => {
     await expectRoundTrip(`${url}/3`);
     const others = connect(`${url}/0`, 'worker');
     expect(await others.dbsize()).toBe(0);
+  });
+
+  it('the queue finds the new primary behind the address of a single server whose former one is a replica now', async () => {
+    const [former, latter] = [await createRedis(), await createRedis()];
+    await Promise.all([startRedis(former), startRedis(latter)]);
+    let primary = former;
+    // Like the service of a managed Redis, it leaves the connections to the former primary open.
+    const proxy = createServer((client) => {
+      const server = connectTcp(primary.port, '127.0.0.1');
+      client.pipe(server).pipe(client);
+      client.once('error', () => server.destroy());
+      server.once('error', () => client.destroy());
+    }).listen(0, '127.0.0.1');
+    await once(proxy.unref(), 'listening');
+    const url = `redis://127.0.0.1:${String((proxy.address() as AddressInfo).port)}`;
+    const queue = new CreateQueue(connect(url, 'producer'), 'test', {
+      total: { jobs: 1000, bytes: 1_000_000 },
+      seller: undefined,
+    });
+    const taken: unknown[] = [];
+    const source = { redis: connect(url, 'worker'), queue: CREATE_QUEUE, queuePrefix: 'test', concurrency: 1 };
+    const process = (jobs: readonly Job[]): Promise<[]> => {
+      taken.push(...jobs.map(({ id }) => id));
+      return Promise.resolve([]);
+    };
+    const worker = new JobWorker(source, { process, onFailed: () => undefined }, pino({ level: 'silent' }));
+    worker.start();
+    const job = { requestHash: 'h', requestId: 'r', replyTo: 'c', sellerId: 's', item: {} as never };
+    const expectTaken = (id: string): Promise<void> =>
+      eventually(async () => {
+        expect(await queue.add({ id, ...job })).toBe('queued');
+        expect(taken).toContain(id);
+      });
+    await expectTaken('before');
+
+    primary = latter;
+    await connect(former.url, 'worker').replicaof('127.0.0.1', latter.port);
+    await expectTaken('after');
+    await worker.close(1000);
+    await queue.close();
+    proxy.close();
   });
 
   it('the queue delivers jobs and replies through the primary that Sentinels name', async () => {

@@ -102,10 +102,11 @@ function open(url: string, options: RedisOptions): RedisConnection {
       ...(options.enableOfflineQueue === false ? FAIL_FAST_CLUSTER : {}),
     });
   }
+  // A former primary that has become a replica replies READONLY. Reconnect, to find the new primary. The address of a
+  // single server may belong to another one by now, as with the service of a managed Redis.
+  const reconnectOnError = (error: Error): boolean => READONLY.test(error.message);
   if (address.kind === 'sentinel') {
     const { sentinels, sentinelCredentials, master, db } = address;
-    // A former primary that has become a replica replies READONLY. Reconnect, to find the new primary.
-    const reconnectOnError = (error: Error): boolean => READONLY.test(error.message);
     return new Redis({
       ...secured,
       sentinels,
@@ -120,7 +121,7 @@ function open(url: string, options: RedisOptions): RedisConnection {
     });
   }
   const { host, port, db } = address;
-  return new Redis({ ...secured, host, port, db });
+  return new Redis({ ...secured, host, port, db, reconnectOnError });
 }
 
 /** Commands for an unavailable node fail immediately. ioredis notices a failover by refreshing the slots frequently. */
