@@ -173,6 +173,20 @@ describe('commands', () => {
       expect(await counts()).toEqual([40, 60, 6, 999]);
     });
 
+    it('loads nothing where there are no items, but categories, brands or conditions', async () => {
+      await command('setup');
+      await command('demo');
+      await database.models.items.deleteMany({});
+      expect(await command('demo')).toContain('left out');
+      expect(await counts()).toEqual([40, 60, 6, 0]);
+      for (const { collection } of [database.models.categories, database.models.brands, database.models.conditions]) {
+        await Promise.all(Object.values(database.models).map((model) => model.collection.deleteMany({})));
+        await collection.insertOne({ _id: 1, slug: 'own', title: 'Own' } as never);
+        expect(await command('demo')).toContain('left out');
+        expect(await collection.countDocuments()).toBe(1);
+      }
+    });
+
     it('loads nothing in production unless DEMO_CATALOGUE is on', async () => {
       await command('setup');
       await expect(command('demo', { NODE_ENV: 'production' })).rejects.toMatchObject({ code: 2 });

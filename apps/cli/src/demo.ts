@@ -5,7 +5,7 @@ import { CommandError, runCommand } from './command.js';
 import { demoCatalogue, type DemoListing } from './demo/demo-catalogue.js';
 import { DATABASE_STARTS_WITHIN_MS, withDatabase } from './with-database.js';
 
-/** Loads the demo catalogue into a database without items. */
+/** Loads the demo catalogue into a database without items, categories, brands and conditions. */
 runCommand('usage: demo', async (print) => {
   const { isProduction, demoCatalogue: asked } = loadCliConfig();
   if (asked === 'off') {
@@ -18,7 +18,7 @@ runCommand('usage: demo', async (print) => {
   await withDatabase(print, DATABASE_STARTS_WITHIN_MS, async (database) => {
     const catalogues = new CatalogueRepository(database);
     if (!(await catalogues.isEmpty())) {
-      print('there are items already, the demo catalogue is left out');
+      print('there are items, categories, brands or conditions already, the demo catalogue is left out');
       return;
     }
     const catalogue = await toRecords(new CounterRepository(database));

@@ -15,9 +15,12 @@ export interface Catalogue {
 export class CatalogueRepository {
   constructor(private readonly database: Database) {}
 
-  /** Returns whether there are no items yet. */
+  /** Returns whether there are no items yet, and nothing that they refer to. */
   async isEmpty(): Promise<boolean> {
-    return (await this.database.models.items.exists({})) === null;
+    const { items, categories, brands, conditions } = this.database.models;
+    const collections = [items, categories, brands, conditions].map((model) => model.collection);
+    const found = await Promise.all(collections.map((each) => each.findOne({}, { projection: { _id: 1 } })));
+    return found.every((document) => document === null);
   }
 
   /** Stores the whole catalogue or, if anything fails, nothing. */
