@@ -1,4 +1,4 @@
-import type { mongo } from 'mongoose';
+import { mongo } from 'mongoose';
 import type { Database } from './connection/database.js';
 import { DURABLE_WRITE, insertEach, type InsertFailure } from './insert-each.js';
 import type { ItemRecord } from './item-record.js';
@@ -32,8 +32,14 @@ export class ImportRepository {
       const operations = batch.map(({ _id, ...fields }) => ({
         updateOne: { filter: { _id }, update: { $set: fields }, upsert: true },
       }));
-      const result = await collection.bulkWrite(operations, { ordered: false, ...DURABLE_WRITE });
-      changed += result.modifiedCount + result.upsertedCount;
+      const count = (result: mongo.BulkWriteResult): void => {
+        changed += result.modifiedCount + result.upsertedCount;
+      };
+      await collection.bulkWrite(operations, { ordered: false, ...DURABLE_WRITE }).then(count, (error: unknown) => {
+        // The other rows of the batch are stored.
+        if (error instanceof mongo.MongoBulkWriteError) count(error.result);
+        throw error;
+      });
     });
     return { changed, failures };
   }
