@@ -105,6 +105,22 @@ describe('the command jobs', () => {
     expect(await service.database.models.items.find({ name: REFUSED }).lean()).toMatchObject([{ publicId: 900_001 }]);
   });
 
+  it('the command jobs retries a job that was given up because workers died of it', async () => {
+    const job = createJob();
+    await jobs.queue.pause();
+    await jobs.queue.add('create', job, { ...CREATE_JOB_OPTIONS, jobId: job.id });
+    // As after ten stalls, with five workers lost while they did it alone.
+    await jobs.redis.hset(jobs.queue.toKey(job.id), { stc: 10, progress: 5 });
+    await jobs.queue.resume();
+    await eventually(async () => {
+      expect(await jobs.queue.getFailedCount()).toBe(1);
+    });
+    expect(await run('retry', job.id)).toMatchObject({ code: 0 });
+    await eventually(async () => {
+      expect((await service.api.call('getById', { id: job.id })).status).toBe(200);
+    });
+  });
+
   it('the command jobs discards a job, and no job that has been retried', async () => {
     const [id = '', other = ''] = await addInvalid(2);
     expect(await run('discard', id)).toMatchObject({ code: 0, stdout: `${id} discarded\n` });

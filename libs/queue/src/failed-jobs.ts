@@ -75,11 +75,14 @@ export class FailedJobs {
     );
   }
 
-  /** Queues a job again, with its full number of attempts. */
+  /** Queues a job again, with its full number of attempts. Workers that have died of it no longer count. */
   async retry(id: string): Promise<ChangeOutcome> {
     const job = await readable(this.queue.getJob(id));
-    if (job === undefined) return (await this.failedAt(id)) === undefined ? 'not failed' : 'unreadable';
+    if ((await this.failedAt(id)) === undefined) return 'not failed';
+    if (job === undefined) return 'unreadable';
     try {
+      // As which workers count them.
+      await job.updateProgress(0);
       await job.retry('failed', { resetAttemptsMade: true });
       return 'done';
     } catch (error) {
