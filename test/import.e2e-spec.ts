@@ -1,12 +1,14 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { mongo } from 'mongoose';
 import type { Item } from '@app/contracts';
 import { SchemaRepository, type Database, type ItemRecord } from '@app/database';
 import { withDatabase } from '../apps/cli/src/with-database.js';
 import { Command, runToExit, type CommandExit } from './support/command.js';
 import { freshEnvironment, openDatabase } from './support/environment.js';
 import { eventually } from './support/eventually.js';
+import { insertUnreadable, UNREADABLE } from './support/insert-bson.js';
 import { record, store, uniqueWord, validInput } from './support/items.js';
 import { startService, type Service } from './support/service.js';
 
@@ -284,6 +286,21 @@ describe('import', () => {
       expect(await search(latter)).toMatchObject([{ name, brandTitle: latter }]);
       expect(await search(former)).toEqual([]);
       expect((await search(name)).map(({ brandTitle }) => brandTitle).sort()).toEqual([latter, null].sort());
+    });
+
+    it('passes a renamed brand on to items that other services have changed', async () => {
+      const { MONGODB_URI: uri = '' } = service.env;
+      const name = uniqueWord();
+      const brand = (title: string) => importLines([{ id: 63, title }], '--kind', 'brands');
+      await brand(uniqueWord());
+      await importLines([validInput({ name, brandId: 63 })]);
+      const decimal = { $set: { brandId: mongo.Decimal128.fromString('63') } };
+      await service.database.models.items.collection.updateOne({ name }, decimal);
+      for (const changes of [{ _id: UNREADABLE }, { brandTitle: UNREADABLE }, { brandId: UNREADABLE }])
+        await insertUnreadable(uri, 'items', { ...record({ brandId: 63, searchVersion: 2 }), ...changes });
+      const latter = uniqueWord();
+      expect(await brand(latter)).toMatchObject({ code: 0, stderr: expect.not.stringContaining('Error') as string });
+      expect(await search(latter)).toMatchObject([{ name, brandTitle: latter }]);
     });
 
     it('passes on a new title that an earlier run failed to pass on', async () => {

@@ -164,6 +164,15 @@ describe('MaintenanceRepository', () => {
     },
   );
 
+  it('updates stale items and clears lapsed boosts beside an item whose id the driver cannot read', async () => {
+    const { collection } = database.models.items;
+    const [unreadable, readable] = [boosted(2, { searchVersion: 1 }), boosted(1, { searchVersion: 1 })];
+    await insertUnreadable(uri, collection.collectionName, { ...unreadable, _id: UNREADABLE });
+    await store(database, readable);
+    expect((await findStale()).map(({ _id }) => _id)).toEqual([readable._id]);
+    expect(await maintenance.clearLapsedBoosts(NOW)).toBe(1);
+  });
+
   it.each([['a text'], [{ toString: 1 }], [7]])('updates stale items whose id is %j', async (_id) => {
     const { collection } = database.models.items;
     await collection.insertOne({ ...record(), _id, searchVersion: 1 } as never);

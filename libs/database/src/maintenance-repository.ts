@@ -4,6 +4,7 @@ import type { Database } from './connection/database.js';
 import { isDatabaseUnavailable } from './connection/database-errors.js';
 import type { ItemRecord } from './item-record.js';
 import { FIRST_TIME, LAST_TIME } from './serialization/item-validator.js';
+import { readableOf, type RawItem } from './serialization/item-json.js';
 import { stringsOnly } from './serialization/projection.js';
 
 /** The fields that search terms are derived from. */
@@ -49,29 +50,35 @@ export class MaintenanceRepository {
   private async updateBoosts(filter: mongo.Filter<mongo.Document>, update: mongo.Document): Promise<number> {
     const { collection } = this.database.models.items;
     const matching = { isBoosted: true, ...filter };
-    const oldest = { projection: { _id: 1 }, sort: { boostExpiresAt: 1 }, limit: BATCH.items } as const;
+    const oldest = { projection: { _id: 1 }, sort: { boostExpiresAt: 1 }, limit: BATCH.items, raw: true } as const;
     let updated = 0;
     for (;;) {
-      const ids = (await collection.find(matching, oldest).toArray()).map(({ _id }) => _id);
+      const found = await collection.find<RawItem & mongo.Document>(matching, oldest).toArray();
+      const ids = readableOf<StaleItem>(found).map(({ _id }) => _id);
+      if (ids.length === 0) return updated;
       // Another service may have changed an item in the meantime.
       const toUpdate = { ...matching, _id: { $in: ids } };
-      if (ids.length > 0) updated += (await collection.updateMany(toUpdate, update)).modifiedCount;
-      if (ids.length < BATCH.items) return updated;
+      updated += (await collection.updateMany(toUpdate, update)).modifiedCount;
+      if (found.length < BATCH.items) return updated;
     }
   }
 
   /**
    * Yields batches of items created before `createdBefore` whose search terms are missing or of an older version. Items
-   * without search terms come first. Yields at most `limit` items, or all if it is 0.
+   * without search terms come first. Yields at most `limit` items, or all if it is 0, except for those whose id the
+   * driver cannot read.
    */
   async *findStale(searchVersion: number, createdBefore: Date, limit = 0): AsyncGenerator<StaleItem[]> {
     const { collection } = this.database.models.items;
     const filter = { searchVersion: { $not: { $gte: searchVersion } }, createdAt: { $not: { $gte: createdBefore } } };
     let batch: StaleItem[] = [];
     let bytes = 0;
-    for await (const item of collection.find<StaleItem>(filter, { projection: SEARCH_FIELDS, limit })) {
+    const options = { projection: SEARCH_FIELDS, limit, raw: true };
+    for await (const raw of collection.find<RawItem & mongo.Document>(filter, options)) {
+      const [item] = readableOf<StaleItem>([raw]);
+      if (item === undefined) continue;
       batch.push(item);
-      bytes += mongo.BSON.calculateObjectSize(item);
+      bytes += raw.length;
       if (batch.length < BATCH.items && bytes < BATCH.bytes) continue;
       yield batch;
       [batch, bytes] = [[], 0];

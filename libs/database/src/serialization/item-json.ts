@@ -80,6 +80,17 @@ export function deserialize(item: RawItem): mongo.Document {
   }
 }
 
+/** Returns the documents of those items that the driver can read. */
+export function readableOf<Document>(items: readonly RawItem[]): Document[] {
+  return items.flatMap((item) => {
+    try {
+      return [deserialize(item) as Document];
+    } catch {
+      return [];
+    }
+  });
+}
+
 /** Returns why an item is malformed, or undefined if it is not. */
 export function malformedIn(item: RawItem, now: Date): MalformedItem | undefined {
   try {
