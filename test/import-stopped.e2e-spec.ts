@@ -1,11 +1,16 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { SchemaRepository, type Database } from '@app/database';
 import { openDatabase } from './support/environment.js';
 import { eventually } from './support/eventually.js';
-import { validInput } from './support/items.js';
+import { uniqueWord, validInput } from './support/items.js';
 import { createMongodb, startMongodb, removeDatabaseServers } from './support/database-servers.js';
 
+const run = promisify(execFile);
 /** Longer than the launcher waits for other processes to stop. */
 const INDEX_BUILD_MS = 12_000;
 
@@ -41,6 +46,21 @@ describe('npm run import', () => {
     launcher.kill('SIGINT');
     expect(await exited).toEqual([130, null]);
     expect(await schema.missingIndexes()).toEqual({ unique: [], performance: [] });
+  });
+
+  it('imports into the database whose URI is in a file', async () => {
+    await new SchemaRepository(database).createIndexes();
+    const folder = await mkdtemp(join(tmpdir(), 'import-uri-'));
+    const file = join(folder, 'mongodb-uri');
+    await writeFile(file, env['MONGODB_URI'] ?? '');
+    const importing = run(process.execPath, ['tools/import.mjs', '-'], {
+      env: { PATH: env['PATH'], MONGODB_URI_FILE: file },
+    });
+    const name = uniqueWord();
+    importing.child.stdin?.end(JSON.stringify(validInput({ name })));
+    expect((await importing).stdout).toContain('1 stored');
+    expect(await database.models.items.countDocuments({ name })).toBe(1);
+    await rm(folder, { recursive: true });
   });
 
   async function delayOneIndexBuild(): Promise<void> {

@@ -8,7 +8,7 @@ const { runMongodb } = await import('./embedded/start-databases.mjs');
 const { TERMINAL } = await import('./processes/child.mjs');
 const { launch } = await import('./processes/launcher.mjs');
 const { tryRunLock } = await import('./processes/lock.mjs');
-const { cliScript, runCli } = await import('./start/services.mjs');
+const { cliScript, isSet, runCli } = await import('./start/services.mjs');
 
 const COULD_NOT_RUN = 2;
 // When stopped, the import stores its current batches and builds the search index: minutes in a large database.
@@ -18,7 +18,7 @@ await launch(new Steps(process.stderr), run, { exitCodeOnFailure: COULD_NOT_RUN 
 
 async function run(launcher) {
   await buildIfNeeded(launcher);
-  const env = { ...process.env, MONGODB_URI: process.env.MONGODB_URI || (await localMongodb(launcher)) };
+  const env = { ...process.env, ...(isSet('MONGODB_URI') ? {} : { MONGODB_URI: await localMongodb(launcher) }) };
   const args = [cliScript('import'), ...process.argv.slice(2)];
   const { exited } = launcher.start('import', process.execPath, args, { ...TERMINAL, env, graceMs: GRACE_MS });
   return (await exited).code ?? COULD_NOT_RUN;

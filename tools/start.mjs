@@ -7,7 +7,7 @@ const { runMongodb, runRedis } = await import('./embedded/start-databases.mjs');
 const { launch } = await import('./processes/launcher.mjs');
 const { tryRunLock } = await import('./processes/lock.mjs');
 const { reservePort } = await import('./processes/ports.mjs');
-const { runCli, startService } = await import('./start/services.mjs');
+const { isSet, runCli, startService } = await import('./start/services.mjs');
 const { welcome } = await import('./start/welcome.mjs');
 
 const PORTS = { api: 3000, worker: 3001, admin: 3002 };
@@ -29,20 +29,19 @@ async function run(launcher) {
     Promise.all([startService(launcher, 'api', apiPort, env), startService(launcher, 'worker', workerPort, env)]),
   );
   // A URI from the environment may contain a password, so it is not recorded: other tools need MONGODB_URI as well.
-  const mongodbUri = process.env.MONGODB_URI ? undefined : databases.MONGODB_URI;
-  record({ url: `http://localhost:${apiPort}`, mongodbUri });
+  record({ url: `http://localhost:${apiPort}`, mongodbUri: databases.MONGODB_URI });
   launcher.steps.print(await welcome(apiPort, adminPort));
   return launcher.ended;
 }
 
+/** Starts the databases that the environment does not name. Returns their addresses. */
 async function startDatabases(launcher) {
-  const { MONGODB_URI, REDIS_URL } = process.env;
-  if (MONGODB_URI) launcher.steps.print('Using the MongoDB in MONGODB_URI');
-  if (REDIS_URL) launcher.steps.print('Using the Redis in REDIS_URL');
-  return {
-    MONGODB_URI: MONGODB_URI || (await runMongodb(launcher)).uri,
-    REDIS_URL: REDIS_URL || (await runRedis(launcher)).uri,
-  };
+  const databases = {};
+  if (isSet('MONGODB_URI')) launcher.steps.print('Using the MongoDB in MONGODB_URI');
+  else databases.MONGODB_URI = (await runMongodb(launcher)).uri;
+  if (isSet('REDIS_URL')) launcher.steps.print('Using the Redis in REDIS_URL');
+  else databases.REDIS_URL = (await runRedis(launcher)).uri;
+  return databases;
 }
 
 function environment(databases, { apiPort, workerPort, adminPort }) {

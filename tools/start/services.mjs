@@ -14,6 +14,11 @@ export async function runCli(launcher, name, env, root = ROOT) {
   });
 }
 
+/** Returns whether a setting is in the environment, or in a file that is named there. An empty variable counts as missing. */
+export function isSet(name) {
+  return Boolean(process.env[name] || process.env[`${name}_FILE`]);
+}
+
 /** Returns the path of a command in apps/cli. */
 export function cliScript(name, root = ROOT) {
   return join(root, 'dist', 'apps', 'cli', 'src', `${name}.js`);
