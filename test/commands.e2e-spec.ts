@@ -3,7 +3,9 @@ import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { SchemaRepository, type Database } from '@app/database';
 import { Command, runToExit, type CommandExit } from './support/command.js';
+import { createMongodb, removeDatabaseServers } from './support/database-servers.js';
 import { freshEnvironment, openDatabase } from './support/environment.js';
+import { eventually } from './support/eventually.js';
 import { record, store, uniqueWord } from './support/items.js';
 
 const run = promisify(execFile);
@@ -77,6 +79,8 @@ describe('commands', () => {
   });
 
   describe('setup', () => {
+    afterAll(removeDatabaseServers);
+
     it('creates all indexes and can be repeated', async () => {
       const schema = new SchemaRepository(database);
       expect((await schema.missingIndexes()).unique).toEqual([
@@ -146,6 +150,17 @@ describe('commands', () => {
         code: 2,
         stderr: expect.stringContaining('usage: setup') as string,
       });
+    });
+
+    it('says why the replica set is not initiated', async () => {
+      const mongod = await createMongodb();
+      mongod.start();
+      const setup = new Command('setup', env, ['--init-replica-set', `other/127.0.0.1:${String(mongod.port)}`]);
+      await eventually(() => {
+        expect(setup.stdout).toMatch(/ is unavailable, trying again: .*\bother\b.*\brs0\b/);
+      });
+      setup.child.kill();
+      await setup.waitForExit();
     });
 
     it('names a missing setting in one line', async () => {

@@ -69,11 +69,16 @@ export function report(line: string): void {
 }
 
 /**
- * Repeats an attempt until it succeeds.
+ * Repeats an attempt until it succeeds. Calls `print` every few seconds, with a line and the error of the last attempt.
  *
  * @throws CommandError if it has not succeeded after `ms`; a ConfigError of the attempt at once
  */
-export async function retryFor(ms: number, what: string, print: Print, attempt: () => Promise<void>): Promise<void> {
+export async function retryFor(
+  ms: number,
+  what: string,
+  print: (line: string, error: unknown) => void,
+  attempt: () => Promise<void>,
+): Promise<void> {
   const end = performance.now() + ms;
   const report = throttle(print);
   for (;;) {
@@ -83,7 +88,7 @@ export async function retryFor(ms: number, what: string, print: Print, attempt: 
     } catch (error) {
       if (error instanceof ConfigError) throw error;
       if (performance.now() > end) throw new CommandError(`${what} did not respond within ${String(ms / 1000)} s`);
-      report(`${what} is unavailable, trying again`);
+      report(`${what} is unavailable, trying again`, error);
       await delay(RETRY_MS);
     }
   }

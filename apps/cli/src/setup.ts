@@ -6,6 +6,7 @@ import {
   initiateReplicaSet,
   isNotAllowed,
   MaintenanceRepository,
+  reasonOf,
   SchemaRepository,
   SecretRepository,
 } from '@app/database';
@@ -62,7 +63,10 @@ async function initiate(member: string, adminFile: string | undefined, print: (l
   const [, set, host] = /^([^/]+)\/([^/]+:\d+)$/.exec(member) ?? [];
   if (set === undefined || host === undefined) throw new TypeError(USAGE);
   const users = adminFile && { admin: readFileSync(adminFile, 'utf8').trim(), service: loadCliConfig().mongodbUri };
-  await retryFor(WAIT_FOR_MONGOD_MS, `MongoDB at ${host}`, print, () =>
+  const report = (line: string, error: unknown): void => {
+    print(`${line}: ${reasonOf(error)}`);
+  };
+  await retryFor(WAIT_FOR_MONGOD_MS, `MongoDB at ${host}`, report, () =>
     users ? createFirstUsers({ set, host }, users) : initiateReplicaSet({ set, host }),
   );
   print(`replica set ${set} has its member ${host}`);
