@@ -66,6 +66,15 @@ describe('ItemRepository.insertMany', () => {
     });
   });
 
+  it('does not take a name for that of an index, if an index of another service rejects the name', async () => {
+    const { collection } = database.models.items;
+    const some = { unique: true, partialFilterExpression: { name: { $gt: 'zz' } } };
+    await collection.createIndex({ name: 1 }, some, {});
+    const records = [record({ name: 'zzz index: _id_ dup key' }), record({ name: 'zzz index: _id_ dup key' })];
+    expect(summary(await items.insertMany(records))).toEqual([[1, undefined]]);
+    await collection.dropIndex('name_1');
+  });
+
   it('rejects each of several invalid items, and stores the others', async () => {
     const records = good(9);
     const [first] = good(1);

@@ -49,8 +49,8 @@ function failuresOf(error: unknown): InsertFailure[] {
   }));
 }
 
-/** The driver passes on only the message of the server, which names the index. */
+/** The driver passes on only the message of the server, which names the index. The rejected values follow. */
 function takenIn(message: string): Pick<InsertFailure, 'taken'> {
-  const [, field] = / index: (_id|publicId)_/.exec(message) ?? [];
+  const [, field] = / index: (?:(_id|publicId)_)?/.exec(message) ?? [];
   return field === '_id' || field === 'publicId' ? { taken: field } : {};
 }
