@@ -63,6 +63,20 @@ describe('commands', () => {
     });
   });
 
+  it.each([
+    'setup',
+    'setup --init-replica-set rs0/127.0.0.1:1 --admin-uri-file /dev/null',
+    'keys list',
+    'import -',
+    'check-data',
+  ])('a command does not wait for MongoDB if MONGODB_URI is not valid: %s', async (command) => {
+    const [name = '', ...args] = command.split(' ');
+    const { code, stdout, stderr } = await runToExit(name, { MONGODB_URI: 'mongodb://user:s3/cret@127.0.0.1' }, args);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/^MONGODB_URI is not valid: [^\n]+\n$/);
+    expect(stderr).not.toContain('cret@');
+  });
+
   describe('size-burst', () => {
     it.each([
       ['--items 9999999 --seconds 100 --worker-rate 1000 --concurrency 1', 'a higher --concurrency'],

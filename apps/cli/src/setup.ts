@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import {
+  checkMongodbUri,
   CounterRepository,
   createFirstUsers,
   initiateReplicaSet,
@@ -62,6 +63,7 @@ async function validateWrites(schema: SchemaRepository, print: (line: string) =>
 async function initiate(member: string, adminFile: string | undefined, print: (line: string) => void): Promise<void> {
   const [, set, host] = /^([^/]+)\/([^/]+:\d+)$/.exec(member) ?? [];
   if (set === undefined || host === undefined) throw new TypeError(USAGE);
+  if (adminFile !== undefined) checkMongodbUri(loadCliConfig().mongodbUri);
   const users = adminFile && { admin: readFileSync(adminFile, 'utf8').trim(), service: loadCliConfig().mongodbUri };
   const report = (line: string, error: unknown): void => {
     print(`${line}: ${reasonOf(error)}`);

@@ -1,4 +1,4 @@
-import { Database } from '@app/database';
+import { checkMongodbUri, Database } from '@app/database';
 import { loadCliConfig } from '@app/runtime';
 import { CommandError } from './command.js';
 
@@ -10,14 +10,16 @@ const DATABASE = { serverSelectionMs: 5000, socketMs: 0 };
 /**
  * Connects to the database of `MONGODB_URI`, and disconnects after `use`.
  *
- * @throws CommandError if MongoDB does not respond within `ms`
+ * @throws ConfigError if the URI is not valid; CommandError if MongoDB does not respond within `ms`
  */
 export async function withDatabase(
   print: (line: string) => void,
   ms: number,
   use: (database: Database) => Promise<void>,
 ): Promise<void> {
-  const database = new Database({ uri: loadCliConfig().mongodbUri, ...DATABASE });
+  const { mongodbUri: uri } = loadCliConfig();
+  checkMongodbUri(uri);
+  const database = new Database({ uri, ...DATABASE });
   try {
     // Cleared after connecting: the time limit does not apply to `use`.
     const giveUp = setTimeout(() => void database.close(), ms);
