@@ -31,6 +31,7 @@ const COMPARISONS = {
   trees: [
     ['other', CREATES_PER_SECOND, 0.95, 1],
     ['other', SEARCHABLE_PER_SECOND],
+    ['other', figures.CPU_PER_CREATE],
     ['other', figures.MONGODB_CPU_PER_CREATE],
   ],
 };

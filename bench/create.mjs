@@ -1,5 +1,5 @@
 import { groupsOf } from './create-groups.mjs';
-import { CREATES_PER_SECOND, duration, median, number, P50, P99 } from './figures.mjs';
+import { cpuPerCreate, CREATES_PER_SECOND, duration, median, number, P50, P99 } from './figures.mjs';
 import { chosen, measureGroups } from './groups.mjs';
 import { figurePlot, linePlot } from './plots.mjs';
 import { table } from './report.mjs';
@@ -7,10 +7,6 @@ import { startSubjects, titleOf } from './subjects.mjs';
 
 /** The groups whose absolute values are listed and plotted, and their connections. */
 const LISTED = /^(?:creates|against)-(\d+)$/;
-const cpuPerCreate =
-  (...processes) =>
-  ({ creates, cpuMs }) =>
-    processes.reduce((sum, process) => sum + cpuMs[process], 0) / creates.responses[200];
 const COLUMNS = [
   ['creates/s', CREATES_PER_SECOND.of, (value) => value.toFixed(0)],
   ['p50', P50.of],

@@ -1,7 +1,16 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { ROOT } from '../tools/checkout/root.mjs';
-import { CREATES_PER_SECOND, duration, median, megabytes, number, rowOf } from './figures.mjs';
+import {
+  cpuPerCreate,
+  cpuPerRead,
+  CREATES_PER_SECOND,
+  duration,
+  median,
+  megabytes,
+  number,
+  rowOf,
+} from './figures.mjs';
 import { measureGroups } from './groups.mjs';
 import { exampleBody } from './load/requests.mjs';
 import { linePlot } from './plots.mjs';
@@ -62,8 +71,6 @@ function sizingGroup(bench) {
     variant,
     of: (measured) => 1000 / cpuMs(measured),
   });
-  const perCreate = (process) => (measured) => measured.cpuMs[process] / measured.creates.responses[200];
-  const perRead = ({ cpuMs, reads }) => cpuMs.api / reads.responses[200];
   const rate = `creates/s of one worker of ${CORES} cores, which stores ${number(RATE_ITEMS)} creates at once`;
   return {
     variants: {
@@ -82,9 +89,9 @@ function sizingGroup(bench) {
     after: () => pool.stop(),
     figures: [
       { ...CREATES_PER_SECOND, title: rate, variant: '1', of: burstRate },
-      perCore('creates/s per core of workers, with their indexing', 'unlimited', perCreate('worker 1')),
-      perCore('creates/s per core of APIs', 'unlimited', perCreate('api')),
-      perCore('getById/s per core of APIs', 'reads', perRead),
+      perCore('creates/s per core of workers, with their indexing', 'unlimited', cpuPerCreate('worker 1')),
+      perCore('creates/s per core of APIs', 'unlimited', cpuPerCreate('api')),
+      perCore('getById/s per core of APIs', 'reads', cpuPerRead),
     ],
   };
 }
