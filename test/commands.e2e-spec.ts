@@ -27,6 +27,9 @@ describe('commands', () => {
   const command = async (name: string, more: NodeJS.ProcessEnv = {}, ...args: string[]): Promise<string> =>
     (await run(process.execPath, [`dist/apps/cli/src/${name}.js`, ...args], { env: { ...env, ...more } })).stdout;
 
+  /** Does what the other commands need of `setup`. */
+  const prepare = (): Promise<void> => new SchemaRepository(database).createIndexes();
+
   describe('whose output cannot be written', () => {
     const intoClosedPipe = (name: string, ...args: string[]): Promise<CommandExit> => {
       const command = new Command(name, env, args);
@@ -42,7 +45,7 @@ describe('commands', () => {
       it.each([['generate', '1000'], ['check-data'], ['keys', 'create', '--owner', 'acme'], ['import', '/dev/null']])(
         'a command whose output is lost exits with 2: %s',
         async (name, ...args) => {
-          await command('setup');
+          await prepare();
           await expect(ontoFullDisk(name, ...args)).rejects.toMatchObject({
             code: 2,
             stderr: expect.stringMatching(/^Cannot write to standard output: ENOSPC[^\n]+$/m) as string,
@@ -193,7 +196,7 @@ describe('commands', () => {
     };
 
     it('loads the catalogue once', async () => {
-      await command('setup');
+      await prepare();
       await command('demo');
       expect(await counts()).toEqual([40, 60, 6, 1000]);
       expect(await database.models.favourites.countDocuments({ userId: 'demo-user' })).toBeGreaterThan(0);
@@ -203,7 +206,7 @@ describe('commands', () => {
     });
 
     it('loads nothing where there are no items, but categories, brands or conditions', async () => {
-      await command('setup');
+      await prepare();
       await command('demo');
       await database.models.items.deleteMany({});
       expect(await command('demo')).toContain('left out');
@@ -217,7 +220,7 @@ describe('commands', () => {
     });
 
     it('loads nothing in production unless DEMO_CATALOGUE is on', async () => {
-      await command('setup');
+      await prepare();
       await expect(command('demo', { NODE_ENV: 'production' })).rejects.toMatchObject({ code: 2 });
       expect(await counts()).toEqual([0, 0, 0, 0]);
       await command('demo', { NODE_ENV: 'production', DEMO_CATALOGUE: 'off' });
@@ -227,7 +230,7 @@ describe('commands', () => {
     });
 
     it('numbers the items by age', async () => {
-      await command('setup');
+      await prepare();
       await command('demo');
       const items = await database.models.items.find({}, { publicId: 1, createdAt: 1 }).sort({ publicId: 1 }).lean();
       const times = items.map(({ createdAt }) => createdAt.getTime());

@@ -415,10 +415,16 @@ describe('documents written by other services', () => {
 
 describe('setup', () => {
   let service: Service;
-  beforeEach(async () => {
+  beforeAll(async () => {
     service = await startService();
   });
-  afterEach(() => service.stop());
+  // Each test installs the validators itself.
+  beforeEach(async () => {
+    const { items, counters } = service.database.models;
+    await new SchemaRepository(service.database).validateWrites(false);
+    await Promise.all([items.deleteMany({}), counters.deleteMany({})]);
+  });
+  afterAll(() => service.stop());
 
   const setUp = async (more: NodeJS.ProcessEnv = {}): Promise<CommandExit> => {
     const ended = await runToExit('setup', { ...service.env, ...more }, []);

@@ -148,7 +148,8 @@ describe('tracing', () => {
     it('tracing marks the span of a job that fails, but not that of another job in its batch', async () => {
       const name = uniqueWord();
       await database.connection.db?.command({ collMod: 'items', validator: { name: { $ne: name } } });
-      const api = await start('api');
+      // The creates wait while the worker starts, which takes long on a busy machine.
+      const api = await start('api', { CREATE_WAIT_MS: '60000' });
       const client = await api.client();
       const creating = [client.create(validInput()), client.call('create', validInput({ name }))];
       await eventually(async () => {
