@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { ItemSchema, ITEM_STATUSES, type ErrorBody, type Item } from '@app/contracts';
-import { ItemRepository, SchemaRepository, type Database, type ItemRecord } from '@app/database';
+import { ItemRepository, mongoId, SchemaRepository, type Database, type ItemRecord } from '@app/database';
 import { mongo } from 'mongoose';
 import type { ApiClient } from './support/api-client.js';
 import { runToExit, type CommandExit } from './support/command.js';
@@ -285,6 +286,18 @@ describe('documents written by other services', () => {
     await storeBetween({ stock: '5' });
     await itemsOf({});
     expect(await count()).toBeGreaterThan(before);
+  });
+
+  it('documents written by other services are reported if a repeated create finds one malformed', async () => {
+    const worker = ServiceProcess.start('worker', env);
+    await worker.waitForStatus('ready');
+    const [input, headers] = [validInput(), { 'Idempotency-Key': randomUUID() }];
+    const { body } = await client.call<Item>('create', input, headers);
+    await worker.end('SIGTERM');
+    const item = { ...record(), _id: mongoId(body.id) };
+    await writeMalformed(database, [[item, { stock: '5' }]]);
+    expect((await client.call('create', input, headers)).status).toBe(500);
+    await expectLogged(item, 'stock');
   });
 
   it('getAll asks for fewer items before it has read all of a page that is too large', async () => {

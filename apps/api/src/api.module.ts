@@ -67,7 +67,11 @@ export class ApiModule implements OnApplicationShutdown {
       { provide: API_CONFIG, useValue: config },
       { provide: Database, useFactory: () => new Database({ uri: config.mongodbUri, ...READS }) },
       provide(SchemaRepository, Database),
-      provide(ItemRepository, Database),
+      {
+        provide: ItemRepository,
+        inject: [Database, MalformedItems],
+        useFactory: (database: Database, malformed: MalformedItems) => new ItemRepository(database, malformed.report),
+      },
       provide(ReferenceRepository, Database),
       provide(SecretRepository, Database),
       {

@@ -54,7 +54,11 @@ export class ItemRepository {
   private readonly largePages = new Limiter(ITEMS_AT_ONCE);
   private readonly smallPages = new Limiter(ITEMS_AT_ONCE);
 
-  constructor(private readonly database: Database) {
+  /** @param onMalformed called for each stored create that is not a valid Item */
+  constructor(
+    private readonly database: Database,
+    private readonly onMalformed: (error: MalformedItem) => void = () => undefined,
+  ) {
     this.lists = new ListReader(database);
     this.favourites = new FavouritesReader(database);
   }
@@ -130,7 +134,7 @@ export class ItemRepository {
       collection.find<RawItem & mongo.Document>(query, { ...STORED, ...limits }),
     );
     const now = new Date();
-    return items.map((item) => toStoredCreate(item, now));
+    return items.map((item) => this.toStoredCreate(item, now));
   }
 
   /**
@@ -154,20 +158,21 @@ export class ItemRepository {
     const items = await this.database.findItems({ filter, ...ITEMS }, deadline);
     return new Map(items.map((item) => [idOf(item), item]));
   }
-}
 
-function toStoredCreate(stored: RawItem, now: Date): StoredCreate {
-  const id = idOf(stored);
-  let requestHash: string | undefined;
-  try {
-    const record = deserialize(stored);
-    const hash: unknown = record['requestHash'];
-    // No request has an empty hash.
-    requestHash = typeof hash === 'string' ? hash : '';
-    return { id, requestHash, item: toItemWithoutUrl(record, now) };
-  } catch (error) {
-    if (!(error instanceof MalformedItem)) throw error;
-    return { id, requestHash, item: undefined };
+  private toStoredCreate(stored: RawItem, now: Date): StoredCreate {
+    const id = idOf(stored);
+    let requestHash: string | undefined;
+    try {
+      const record = deserialize(stored);
+      const hash: unknown = record['requestHash'];
+      // No request has an empty hash.
+      requestHash = typeof hash === 'string' ? hash : '';
+      return { id, requestHash, item: toItemWithoutUrl(record, now) };
+    } catch (error) {
+      if (!(error instanceof MalformedItem)) throw error;
+      this.onMalformed(error);
+      return { id, requestHash, item: undefined };
+    }
   }
 }
 
