@@ -113,7 +113,7 @@ describe('CreateItemProducer', () => {
     const left = create({ disconnected });
     await after(10);
     disconnect();
-    expect(await left).toEqual(REFUSED);
+    expect(await left).toEqual({ ...REFUSED, reason: 'disconnected' });
     respond();
     await after(10);
     expect(add).toHaveBeenCalledTimes(MAX_QUEUEING);
@@ -171,7 +171,7 @@ describe('CreateItemProducer', () => {
     created = 0;
     void create();
     disconnect();
-    expect(await left).toEqual(REFUSED);
+    expect(await left).toEqual({ ...REFUSED, reason: 'disconnected' });
     respond();
     await after(10);
     expect(add).toHaveBeenCalledTimes(1);

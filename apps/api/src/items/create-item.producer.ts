@@ -99,7 +99,10 @@ export class CreateItemProducer {
       const queueing = pending.queueOnce(() => this.enqueue(pending, options));
       const ended = await settledBy(options.queueBy, queueing, Promise.race([options.disconnected, pending.outcome]));
       if (ended !== undefined) return ended;
-      return pending.isSent ? await this.waitFor(pending, options) : refused('time');
+      if (pending.isSent) return await this.waitFor(pending, options);
+      // Otherwise the time is over, or the process is about to end.
+      const hasLeft = !pending.isSettled && performance.now() < options.queueBy - TIMER_PRECISION_MS;
+      return refused(hasLeft ? 'disconnected' : 'time');
     } finally {
       this.pending.leave(pending);
     }

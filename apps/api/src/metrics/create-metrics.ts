@@ -12,12 +12,13 @@ const REASONS = [
   'redis',
   'mongodb',
   'time',
+  'disconnected',
 ] as const;
 const WAIT_ENDS = ['reply', 'look-up', 'deadline', 'abandoned'] as const;
 
 /**
- * Why a create was refused: the queue is full or slow, too many creates of its seller wait, this process is full, a store did not respond, or it was too
- * late.
+ * Why a create was refused: the queue is full or slow, too many creates of its seller wait, this process is full, a
+ * store did not respond, it was too late, or its client has disconnected.
  */
 export type RefusalReason = (typeof REASONS)[number];
 
