@@ -25,6 +25,16 @@ export const SCALING_RULES = [
         return isKnown && metricType === 'Value' ? [] : [`${metricType} of ${metadata.query}`];
       }),
   },
+  {
+    title: 'the query for workers has no result, rather than NaN, while Redis does not respond to any API',
+    problems: (manifests) =>
+      ofKind(manifests, 'ScaledObject').flatMap(({ spec: { triggers } }) => {
+        const [{ metadata }] = triggers;
+        // A comparison with NaN is false, and leaves the time series out.
+        const isFiltered = /^max\(item_listing_\w+ >= 0\)$/.test(metadata.query);
+        return isFiltered && metadata.ignoreNullValues === 'false' ? [] : [metadata.query];
+      }),
+  },
 ];
 
 /** Returns the source of the metrics. */
