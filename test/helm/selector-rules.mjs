@@ -1,4 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../../tools/checkout/root.mjs';
 import { ofKind, workloadsOf } from './workloads.mjs';
+
+const ALERTS = readFileSync(join(ROOT, 'deploy', 'prometheus', 'alerts.yml'), 'utf8');
+/** The jobs of Prometheus that the alert ProcessDown watches. */
+const WATCHED_JOBS = new RegExp(`^(?:${/up\{job=~"([^"]+)"\}/.exec(ALERTS)[1]})$`);
 
 const SELECTS = {
   Deployment: ({ spec }) => spec.selector.matchLabels,
@@ -75,6 +82,16 @@ export const SELECTOR_RULES = [
         const found = selected(manifests, spec.selector.matchLabels).filter(({ kind }) => kind === 'Deployment');
         const scraped = found.filter((workload) => portsOf(workload).includes(spec.podMetricsEndpoints[0].port));
         return scraped.length === ofKind(manifests, 'Deployment').length ? [] : [`It scrapes ${scraped.length}`];
+      }),
+  },
+  {
+    title: 'the alert ProcessDown watches the pods of monitors, whatever the name of the release',
+    problems: (manifests) =>
+      ofKind(manifests, 'PodMonitor').flatMap(({ metadata, spec }) => {
+        const found = selected(manifests, spec.selector.matchLabels).filter(({ kind }) => kind === 'Deployment');
+        // By default, the job has the names of the namespace and the monitor.
+        const jobs = found.map(({ pod }) => pod.metadata.labels[spec.jobLabel] ?? `shop/${metadata.name}`);
+        return jobs.filter((job) => !WATCHED_JOBS.test(job)).map((job) => `It does not watch ${job}`);
       }),
   },
   {
