@@ -90,6 +90,8 @@ describe('configuration', () => {
     ['TRUST_PROXY', '-1'],
     ['TRUST_PROXY', '10.0.0.256'],
     ['TRUST_PROXY', '10.0.0.0/33'],
+    ['TRUST_PROXY', '0.0.0.0/0'],
+    ['TRUST_PROXY', 'loopback,::/0'],
     ['TRUST_PROXY', 'secret.example'],
     ['IDEMPOTENCY_SECRET', 'secret of 31 letters and digits'],
     ['ADMIN_PORT', '65536'],

@@ -69,9 +69,11 @@ const ORIGIN = z.string().refine((value) => {
   return /^https?:[/\w.:[\]-]+$/.test(value) && URL.canParse(value) && new URL(value).origin === value;
 });
 
+/** A network. Express accepts none of all addresses. */
+const NETWORK = z.union([z.cidrv4(), z.cidrv6()]).refine((value) => !value.endsWith('/0'));
 /** A proxy that Express accepts in `trust proxy` (https://expressjs.com/en/guide/behind-proxies.html). */
-const PROXY = z.union([z.enum(['loopback', 'linklocal', 'uniquelocal']), z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
-const proxies = list(PROXY, 'addresses or networks of proxies, or loopback, linklocal, uniquelocal');
+const PROXY = z.union([z.enum(['loopback', 'linklocal', 'uniquelocal']), z.ipv4(), z.ipv6(), NETWORK]);
+const proxies = list(PROXY, 'addresses or networks of proxies, not /0, or loopback, linklocal, uniquelocal');
 
 /** Returns a setting that can also be read from a file, whose path is in the variable of the same name with `_FILE`. */
 function secret<Value>(setting: Setting<Value>): Setting<Value> {
