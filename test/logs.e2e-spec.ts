@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { SchemaRepository, type Database } from '@app/database';
 import { createApiKey } from './support/api-keys.js';
+import { createRedis, removeDatabaseServers, startRedis } from './support/database-servers.js';
 import { freshEnvironment, openDatabase } from './support/environment.js';
 import { eventually } from './support/eventually.js';
 import { validInput } from './support/items.js';
@@ -79,6 +80,16 @@ describe('the log', () => {
     expect(err).toMatchObject({ message: 'nobody handles this', stack: expect.any(String) as string });
     expect(await api.end()).toMatchObject({ code: 1 });
     expect(JSON.stringify(api.log)).not.toContain(SECRET);
+  });
+
+  it('the log contains the warnings of libraries, as JSON', async () => {
+    const redis = await createRedis('--maxmemory-policy', 'allkeys-lru');
+    await startRedis(redis);
+    const worker = ServiceProcess.start('worker', { ...env, REDIS_URL: redis.url });
+    const warning = await worker.waitForLog('IMPORTANT! Eviction policy is allkeys-lru. It should be "noeviction"');
+    expect(warning).toMatchObject({ level: 40 });
+    await endProcesses();
+    await removeDatabaseServers();
   });
 
   it('the log contains no item text if an index of another service rejects an item', async () => {

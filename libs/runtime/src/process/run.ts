@@ -1,3 +1,4 @@
+import { format } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { isSpanContextValid, trace } from '@opentelemetry/api';
 import { ConfigError, type ApiConfig, type WorkerConfig } from '../config/config.js';
@@ -58,6 +59,7 @@ async function start<Config extends ApiConfig | WorkerConfig>(options: ProcessOp
   const config = loadConfig();
   const logger = await createLogger(name, config.logLevel);
   exitOnUncaughtException(logger);
+  logWarningsOfLibraries(logger);
   // A module that was loaded with `node --require` may have started OpenTelemetry, and then records its own spans.
   const isPreloaded = isTracingStarted();
   const tracing = config.tracing && !isPreloaded;
@@ -106,6 +108,13 @@ function exitOnUncaughtException(logger: Logger): void {
     logger.fatal({ err }, 'uncaught exception');
     process.exit(1);
   });
+}
+
+/** Logs what libraries write to the console, such as BullMQ about a `maxmemory-policy` of Redis that loses jobs. */
+function logWarningsOfLibraries(logger: Logger): void {
+  console.warn = (...parts: unknown[]): void => {
+    logger.warn(format(...parts));
+  };
 }
 
 function stopOnSignal(started: Promise<Running>): void {
