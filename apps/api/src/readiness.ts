@@ -1,6 +1,6 @@
 import { NO_REPLICA_SET, type Database, type MissingIndexes, type SchemaRepository } from '@app/database';
 import { MAX_FAILED_JOBS, type BacklogState, type CreateQueue } from '@app/queue';
-import { CHECK_TIMEOUT_MS, OK, settledWithin, type Readiness, type ReadinessCheck } from '@app/runtime';
+import { CHECK_TIMEOUT_MS, OK, settledBy, settledWithin, type Readiness, type ReadinessCheck } from '@app/runtime';
 
 const UNAVAILABLE = 'unavailable: reads are refused';
 /** How long a complete list of indexes is remembered. While some are missing, each check lists them again. */
@@ -49,10 +49,12 @@ export class ApiReadiness implements ReadinessCheck {
 
   private async mongodb(): Promise<string> {
     if (!this.database.hasResponded) return this.database.isReplicaSetMissing ? NO_REPLICA_SET : 'not seen yet';
+    const deadline = performance.now() + CHECK_TIMEOUT_MS;
     if (!(await this.database.responds(CHECK_TIMEOUT_MS))) return UNAVAILABLE;
     if (performance.now() - this.indexesCompleteAt < INDEXES_REMEMBERED_MS) return OK;
-    const missing = await this.schema.missingIndexes().catch(() => null);
-    return missing === null ? UNAVAILABLE : this.indexes(missing);
+    // The next check knows a result that comes later.
+    const listing = this.schema.missingIndexes().then((missing) => this.indexes(missing));
+    return (await settledBy(deadline, listing)) ?? UNAVAILABLE;
   }
 
   private indexes({ unique, performance: slow }: MissingIndexes): string {
