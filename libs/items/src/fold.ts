@@ -21,6 +21,14 @@ const LETTERS: Readonly<Record<string, string>> = {
 };
 const SPECIAL_LETTER = new RegExp(`[${Object.keys(LETTERS).join('')}]`, 'g');
 
+/** What some Thai and Lao characters decompose to. NFC does not compose them, but dictionaries contain only them. */
+const DECOMPOSED: [RegExp, string][] = [
+  [/\u{0E4D}([\u{0E48}-\u{0E4B}]?)\u{0E32}/gu, '$1\u{0E33}'],
+  [/\u{0ECD}([\u{0EC8}-\u{0ECB}]?)\u{0EB2}/gu, '$1\u{0EB3}'],
+  [/\u{0EAB}\u{0E99}/gu, '\u{0EDC}'],
+  [/\u{0EAB}\u{0EA1}/gu, '\u{0EDD}'],
+];
+
 /** Runs of characters that decompose to marks. The halfwidth voicing marks of kana are letters by category. */
 const MARKS = /[\p{M}\u{FF9E}\u{FF9F}]+/gu;
 /**
@@ -44,7 +52,8 @@ export function fold(text: string, length = Infinity): string {
     if (folded.length >= length) break;
   }
   // Removed characters may have separated the marks of two pieces.
-  return withoutLongRuns(folded.slice(0, length)).normalize('NFC');
+  const composed = withoutLongRuns(folded.slice(0, length)).normalize('NFC');
+  return DECOMPOSED.reduce((text, [decomposed, character]) => text.replace(decomposed, character), composed);
 }
 
 function foldPiece(piece: string): string {

@@ -43,7 +43,12 @@ const MAX_TEXT_LENGTH = 32_768;
 
 /** Segmentation takes quadratic time, so long runs are segmented in pieces of this length. */
 const PIECE = 500;
+/** In how many parts the dictionary may divide a compound, and how many characters a compound may have. */
+const MAX_COMPOUND = { parts: 4, characters: 30 };
 const dictionary = new Intl.Segmenter('th', { granularity: 'word' });
+/** Whether texts are one word. Looking one up takes microseconds, and a long text has the same few again and again. */
+const areWords = new Map<string, boolean>();
+const MAX_REMEMBERED = 10_000;
 
 /**
  * Yields the words of a text in order, folded (see {@link fold}). Anything but letters, digits and emoji separates
@@ -62,7 +67,7 @@ export function* words(text: string, purpose: 'index' | 'lookup'): Generator<Wor
     const last = before;
     before = undefined;
     if (unspaced !== undefined) yield* pairs(unspaced, purpose);
-    else if (dictionary !== undefined) yield* dictionaryWords(dictionary);
+    else if (dictionary !== undefined) yield* dictionaryWords(dictionary, purpose);
     else if (spaced === undefined) yield { term: part, cost: 1 };
     else if (purpose === 'lookup') yield* lookedUp(truncate(spaced));
     else {
@@ -121,10 +126,41 @@ function* pairs(run: string, purpose: 'index' | 'lookup'): Generator<Word> {
   }
 }
 
-function* dictionaryWords(run: string): Generator<Word> {
+/**
+ * The dictionary may divide a compound in one text and not in another. So that it is found in both, the index has the
+ * compound in addition to its parts, and a query has the compound only.
+ */
+function* dictionaryWords(run: string, purpose: 'index' | 'lookup'): Generator<Word> {
   for (let start = 0; start < run.length; start += PIECE) {
-    for (const { segment } of dictionary.segment(run.slice(start, start + PIECE))) yield { term: segment, cost: 1 };
+    const parts = Array.from(dictionary.segment(run.slice(start, start + PIECE)), ({ segment }) => segment);
+    for (let at = 0; at < parts.length;) {
+      const [part = '', ...compounds] = wordsAt(parts, at);
+      yield { term: (purpose === 'lookup' ? compounds.at(-1) : undefined) ?? part, cost: 1 };
+      if (purpose === 'index') yield* free(compounds);
+      at += purpose === 'index' ? 1 : 1 + compounds.length;
+    }
   }
+}
+
+/** Returns the part at an index, and each compound that begins with it. */
+function wordsAt(parts: readonly string[], index: number): string[] {
+  const found = [parts[index] ?? ''];
+  for (const next of parts.slice(index + 1, index + MAX_COMPOUND.parts)) {
+    const compound = `${found.at(-1) ?? ''}${next}`;
+    if (compound.length > MAX_COMPOUND.characters || !isWord(compound)) break;
+    found.push(compound);
+  }
+  return found;
+}
+
+function isWord(text: string): boolean {
+  let is = areWords.get(text);
+  if (is === undefined) {
+    is = dictionary.segment(text).containing(0)?.segment === text;
+    if (areWords.size === MAX_REMEMBERED) areWords.clear();
+    areWords.set(text, is);
+  }
+  return is;
 }
 
 /** Limits the size of an index key. The words of a query are truncated in the same way. */
