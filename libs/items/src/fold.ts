@@ -1,12 +1,15 @@
 /**
  * Marks that readers see as an addition to a letter: combining diacritics, Arabic and Hebrew vowel points, the tatweel,
- * the soft hyphen, variation selectors. Vowel signs of Indic and other scripts stay, because readers see them as
- * letters. So do the voicing marks of kana.
+ * the nukta of Devanagari, the soft hyphen, variation selectors. Vowel signs of Indic and other scripts stay, because
+ * readers see them as letters. So do the voicing marks of kana.
  */
 const DIACRITICS =
-  /[[[[\p{Script=Inherited}\p{Script=Hebrew}\p{Script=Arabic}]&&\p{M}]\u{0640}\u{00AD}]--[\u{3099}\u{309A}]]/gv;
+  /[[[[\p{Script=Inherited}\p{Script=Hebrew}\p{Script=Arabic}]&&\p{M}]\u{093C}\u{0640}\u{00AD}]--[\u{3099}\u{309A}]]/gv;
 
-/** Letters with a stroke, ligatures and variant letters that Unicode does not decompose. */
+/**
+ * Letters with a stroke, ligatures and variant letters that Unicode does not decompose, and letters that readers see as
+ * an apostrophe.
+ */
 const LETTERS: Readonly<Record<string, string>> = {
   æ: 'ae',
   œ: 'oe',
@@ -18,8 +21,23 @@ const LETTERS: Readonly<Record<string, string>> = {
   ŧ: 't',
   þ: 'th',
   ς: 'σ',
+  // Letters that writers and keyboards of Arabic and Persian use for each other.
+  ى: 'ي',
+  ی: 'ي',
+  ک: 'ك',
+  ة: 'ه',
+  ʹ: "'",
+  ʻ: "'",
+  ʼ: "'",
+  ʽ: "'",
+  ʾ: "'",
+  ʿ: "'",
 };
-const SPECIAL_LETTER = new RegExp(`[${Object.keys(LETTERS).join('')}]`, 'g');
+const DIGIT = /\p{Nd}/u;
+const SPECIAL_CHARACTER = new RegExp(String.raw`[${Object.keys(LETTERS).join('')}[\p{Nd}--[0-9]]]`, 'gv');
+
+/** Signs after a word that readers ignore. Two of them decompose to letters, and the others would count as emoji. */
+const TRADEMARKS = /[©®™℠]/g;
 
 /** What some Thai and Lao characters decompose to. NFC does not compose them, but dictionaries contain only them. */
 const DECOMPOSED: [RegExp, string][] = [
@@ -42,7 +60,7 @@ const PIECE = /.{1,1000}[\p{M}\u{FF9E}\u{FF9F}]*/gsu;
 
 /**
  * Returns the form in which texts are compared, without differences in compatibility characters, diacritics and case
- * ("Crème" = "creme", "Straße" = "STRASSE", "İ" = "i", "ё" = "е"). The decomposed form is truncated to `length` UTF-16
+ * ("Crème" = "creme", "Straße" = "STRASSE", "İ" = "i", "ё" = "е", "١" = "1"). The decomposed form is truncated to `length` UTF-16
  * code units and then composed (NFC), so that a Korean syllable counts as one character.
  */
 export function fold(text: string, length = Infinity): string {
@@ -57,16 +75,24 @@ export function fold(text: string, length = Infinity): string {
 }
 
 function foldPiece(piece: string): string {
-  const decomposed = withoutLongRuns(piece).normalize('NFKD');
+  const decomposed = withoutLongRuns(piece).replace(TRADEMARKS, ' ').normalize('NFKD');
   const plain = decomposed.replace(DIACRITICS, '');
   const folded = plain
     // Lower, upper and lower case again: ẞ → ß → SS → ss, and ı → I → i.
     .toLowerCase()
     .toUpperCase()
     .toLowerCase()
-    .replace(SPECIAL_LETTER, (letter) => LETTERS[letter] ?? letter);
+    .replace(SPECIAL_CHARACTER, (character) => LETTERS[character] ?? asciiDigit(character));
   // Removing a tatweel or soft hyphen may have merged two runs.
   return plain === decomposed ? folded : withoutLongRuns(folded);
+}
+
+/** Returns a digit of any script as an ASCII digit. The ten digits of a script follow each other. */
+function asciiDigit(digit: string): string {
+  const code = digit.codePointAt(0) ?? 0;
+  let zero = code;
+  while (DIGIT.test(String.fromCodePoint(zero - 1))) zero--;
+  return String((code - zero) % 10);
 }
 
 /** Truncates each run to {@link MAX_MARKS} marks, because normalization sorts a run in quadratic time. */

@@ -38,8 +38,16 @@ describe('search', () => {
     ['ποδηλατο', 'Ποδήλατο πόλης'],
     ['ΠΟΔΗΛΑΤΟΣ', 'ποδηλάτος'],
     ['احمر', 'كرسي أحمر'],
+    ['كرسي', 'كرسى مكتب'],
+    ['ساعه', 'ساعة يد'],
+    ['کتاب', 'كتاب'],
+    ['ايفون 13', 'آيفون ١٣'],
+    ['آیفون ۱۳', 'ايفون 13'],
     ['שולחן', 'שֻׁלְחָן שולחן'],
     ['किताब', 'पुरानी किताब'],
+    ['फोन', 'फ़ोन'],
+    ["комп'ютер", 'Компʼютер'],
+    ['компʼютер', 'Комп’ютер'],
     ['자전거', '접이식 자전거'],
     ['자전', '접이식 자전거'],
     ['自行车', '捷安特山地自行车'],
@@ -65,6 +73,8 @@ describe('search', () => {
     ["l'oreal", "L'Oréal set"],
     ['oreal', "L'Oréal set"],
     ['ﬁne', 'Fine chair'],
+    ['Gore-Tex™ jacket', 'Gore-Tex jacket'],
+    ['Bluetooth® speaker', 'Bluetooth speaker'],
     ['ｉｐｈｏｎｅ', 'iPhone'],
   ])('%s finds %s', (search, name) => {
     expect(finds(search, { name })).toBe(true);
@@ -164,6 +174,12 @@ describe('search', () => {
     const listing = { name: 'Chair', description: 'Solid walnut, sold because of a move' };
     expect(finds('walnut', listing)).toBe(true);
     expect(finds('waln', listing)).toBe(false);
+  });
+
+  it('search finds words of the description that have a trademark sign', () => {
+    const listing = { name: 'Shoes', description: 'Nike™ Free® 5.0, worn twice' };
+    expect(finds('nike free', listing)).toBe(true);
+    expect(finds('free5', listing)).toBe(true);
   });
 
   it('search indexes the first 200 distinct words of a description', () => {
