@@ -72,6 +72,12 @@ describe('search', () => {
     ['123', 'Drill AB-123'],
     ["l'oreal", "L'Oréal set"],
     ['oreal', "L'Oréal set"],
+    ['loreal', "L'Oréal set"],
+    ['levis', "Levi's 501"],
+    ['womens', 'Women’s jacket'],
+    ['90s', "90's poster"],
+    ['компютер', 'Компʼютер'],
+    ['גינס', 'ג׳ינס כחול'],
     ['ﬁne', 'Fine chair'],
     ['Gore-Tex™ jacket', 'Gore-Tex jacket'],
     ['Bluetooth® speaker', 'Bluetooth speaker'],
@@ -153,6 +159,8 @@ describe('search', () => {
     ['iphone3', 'iPhone 13'],
     ['13iphone', 'iPhone 13'],
     ['iphone13pro', 'iPhone 13 or 12 Pro'],
+    ['511', "5'11 tall"],
+    ['redbike', "'red' 'bike'"],
   ])('search joins only adjacent letters and digits: %s does not find %s', (search, name) => {
     expect(finds(search, { name })).toBe(false);
   });

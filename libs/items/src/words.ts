@@ -37,6 +37,8 @@ const NUMBER = /\p{N}/v;
 const NUMBER_FIRST = /^\p{N}/v;
 /** What may separate two runs that are also indexed as one term, as in "iphone 13" and "wh-1000". */
 const SEPARATOR = /^[ \t\p{Pd}_.]*$/v;
+/** Also joins two runs, because many writers omit it. */
+const APOSTROPHE = /^['’‘`׳]$/v;
 
 /** In folded characters. Bounds the work for a text whose few words repeat, which never reaches a limit on words. */
 const MAX_TEXT_LENGTH = 32_768;
@@ -52,7 +54,8 @@ const MAX_REMEMBERED = 10_000;
 
 /**
  * Yields the words of a text in order, folded (see {@link fold}). Anything but letters, digits and emoji separates
- * words: "AB-123" is two words, "l'été" is "l" and "ete".
+ * words: "AB-123" is two words, "l'été" is "l" and "ete". For the index, letters beside an apostrophe also form a
+ * joined term: "Levi's" is found as "levis" too.
  *
  * Adjacent runs of letters and digits, with or without a space or hyphen between them, also form a joined term.
  * "iPhone 13 Pro" and "iphone13pro" both yield "iphone13" and "13pro", the terms that a search for "iphone13pro" needs.
@@ -76,8 +79,8 @@ export function* words(text: string, purpose: 'index' | 'lookup'): Generator<Wor
       yield* indexed(word, runs);
       if (runs.length > MAX_RUNS) continue;
       before = { run: runs.at(-1) ?? word, end: index + spaced.length };
-      const adjoins = last !== undefined && startsWithDigit(last.run) !== startsWithDigit(word);
-      if (adjoins && SEPARATOR.test(folded.slice(last.end, index))) yield* free(joined([last.run, runs[0] ?? word]));
+      if (last !== undefined && areJoined(last.run, folded.slice(last.end, index), word))
+        yield* free(joined([last.run, runs[0] ?? word]));
     }
   }
 }
@@ -108,6 +111,12 @@ function* free(terms: string[]): Generator<Word> {
 /** Joins each pair of neighbouring runs. */
 function joined(runs: string[]): string[] {
   return runs.slice(1).map((run, index) => truncate((runs[index] ?? '') + run));
+}
+
+function areJoined(run: string, separator: string, word: string): boolean {
+  const isNumber = startsWithDigit(word);
+  if (startsWithDigit(run) !== isNumber && SEPARATOR.test(separator)) return true;
+  return !isNumber && APOSTROPHE.test(separator);
 }
 
 function startsWithDigit(run: string): boolean {
