@@ -7,8 +7,8 @@ const DIACRITICS =
   /[[[[\p{Script=Inherited}\p{Script=Hebrew}\p{Script=Arabic}]&&\p{M}]\u{093C}\u{0640}\u{00AD}]--[\u{3099}\u{309A}]]/gv;
 
 /**
- * Letters with a stroke, ligatures and variant letters that Unicode does not decompose, and letters that readers see as
- * an apostrophe.
+ * Letters with a stroke, ligatures and variant letters that Unicode does not decompose, letters that readers see as an
+ * apostrophe, and the multiplication sign.
  */
 const LETTERS: Readonly<Record<string, string>> = {
   æ: 'ae',
@@ -26,6 +26,8 @@ const LETTERS: Readonly<Record<string, string>> = {
   ی: 'ي',
   ک: 'ك',
   ة: 'ه',
+  // Between two measures.
+  '×': 'x',
   ʹ: "'",
   ʻ: "'",
   ʼ: "'",
@@ -38,6 +40,8 @@ const SPECIAL_CHARACTER = new RegExp(String.raw`[${Object.keys(LETTERS).join('')
 
 /** Signs after a word that readers ignore. Two of them decompose to letters, and the others would count as emoji. */
 const TRADEMARKS = /[©®™℠]/g;
+/** Fractions such as ½, which decompose to digits. */
+const FRACTIONS = /[¼-¾⅐-⅞]/g;
 
 /** What some Thai and Lao characters decompose to. NFC does not compose them, but dictionaries contain only them. */
 const DECOMPOSED: [RegExp, string][] = [
@@ -60,8 +64,8 @@ const PIECE = /.{1,1000}[\p{M}\u{FF9E}\u{FF9F}]*/gsu;
 
 /**
  * Returns the form in which texts are compared, without differences in compatibility characters, diacritics and case
- * ("Crème" = "creme", "Straße" = "STRASSE", "İ" = "i", "ё" = "е", "١" = "1"). The decomposed form is truncated to `length` UTF-16
- * code units and then composed (NFC), so that a Korean syllable counts as one character.
+ * ("Crème" = "creme", "Straße" = "STRASSE", "İ" = "i", "ё" = "е", "١" = "1"). The decomposed form is truncated to
+ * `length` UTF-16 code units and then composed (NFC), so that a Korean syllable counts as one character.
  */
 export function fold(text: string, length = Infinity): string {
   let folded = '';
@@ -75,7 +79,7 @@ export function fold(text: string, length = Infinity): string {
 }
 
 function foldPiece(piece: string): string {
-  const decomposed = withoutLongRuns(piece).replace(TRADEMARKS, ' ').normalize('NFKD');
+  const decomposed = withoutLongRuns(piece).replace(TRADEMARKS, ' ').replace(FRACTIONS, ' $&').normalize('NFKD');
   const plain = decomposed.replace(DIACRITICS, '');
   const folded = plain
     // Lower, upper and lower case again: ẞ → ß → SS → ss, and ı → I → i.
