@@ -27,7 +27,7 @@ describe('commands', () => {
   const command = async (name: string, more: NodeJS.ProcessEnv = {}, ...args: string[]): Promise<string> =>
     (await run(process.execPath, [`dist/apps/cli/src/${name}.js`, ...args], { env: { ...env, ...more } })).stdout;
 
-  /** Does what the other commands need of `setup`. */
+  /** Creates the indexes, which is all that the other commands need `setup` for. */
   const prepare = (): Promise<void> => new SchemaRepository(database).createIndexes();
 
   describe('whose output cannot be written', () => {

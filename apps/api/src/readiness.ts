@@ -52,7 +52,7 @@ export class ApiReadiness implements ReadinessCheck {
     const deadline = performance.now() + CHECK_TIMEOUT_MS;
     if (!(await this.database.responds(CHECK_TIMEOUT_MS))) return UNAVAILABLE;
     if (performance.now() - this.indexesCompleteAt < INDEXES_REMEMBERED_MS) return OK;
-    // The next check knows a result that comes later.
+    // A later result still counts for the next check.
     const listing = this.schema.missingIndexes().then((missing) => this.indexes(missing));
     return (await settledBy(deadline, listing)) ?? UNAVAILABLE;
   }

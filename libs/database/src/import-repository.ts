@@ -3,7 +3,7 @@ import type { Database } from './connection/database.js';
 import { DURABLE_WRITE, insertEach, type InsertFailure } from './insert-each.js';
 import type { ItemRecord } from './item-record.js';
 import type { CategoryRecord, TitleRecord } from './models.js';
-import { readableOf, type RawItem } from './serialization/item-json.js';
+import { deserializeIfReadable, type RawItem } from './serialization/item-json.js';
 import { toNumber } from './serialization/plain-item.js';
 
 /** The kinds of records that items refer to by number. */
@@ -63,9 +63,10 @@ export class ImportRepository {
     };
     const items = collection.find<RawItem & mongo.Document>({ [number]: { $ne: null } }, { projection, raw: true });
     for await (const raw of items) {
-      const [item] = readableOf<Record<string, unknown> & Pick<ItemRecord, '_id'>>([raw]);
-      const newTitle = titles.get(toNumber(item?.[number]) ?? NaN);
-      if (item === undefined || newTitle === undefined || newTitle === item[title]) continue;
+      const item = deserializeIfReadable(raw) as (Record<string, unknown> & Pick<ItemRecord, '_id'>) | undefined;
+      if (item === undefined) continue;
+      const newTitle = titles.get(toNumber(item[number]) ?? NaN);
+      if (newTitle === undefined || newTitle === item[title]) continue;
       const update = { $set: { [title]: newTitle }, ...(outdated === undefined ? {} : { $unset: outdated }) };
       renames.push({ updateOne: { filter: { _id: item._id, [number]: item[number] }, update, hint: { _id: 1 } } });
       if (renames.length === RENAMES_PER_WRITE) await write();

@@ -4,7 +4,7 @@ import type { Database } from './connection/database.js';
 import { isDatabaseUnavailable } from './connection/database-errors.js';
 import type { ItemRecord } from './item-record.js';
 import { FIRST_TIME, LAST_TIME } from './serialization/item-validator.js';
-import { readableOf, type RawItem } from './serialization/item-json.js';
+import { deserializeIfReadable, type RawItem } from './serialization/item-json.js';
 import { stringsOnly } from './serialization/projection.js';
 
 /** The fields that search terms are derived from. */
@@ -54,7 +54,7 @@ export class MaintenanceRepository {
     let updated = 0;
     for (;;) {
       const found = await collection.find<RawItem & mongo.Document>(matching, oldest).toArray();
-      const ids = readableOf<StaleItem>(found).map(({ _id }) => _id);
+      const ids = found.flatMap((item) => (deserializeIfReadable(item) as StaleItem | undefined)?._id ?? []);
       if (ids.length === 0) return updated;
       // Another service may have changed an item in the meantime.
       const toUpdate = { ...matching, _id: { $in: ids } };
@@ -75,7 +75,7 @@ export class MaintenanceRepository {
     let bytes = 0;
     const options = { projection: SEARCH_FIELDS, limit, raw: true };
     for await (const raw of collection.find<RawItem & mongo.Document>(filter, options)) {
-      const [item] = readableOf<StaleItem>([raw]);
+      const item = deserializeIfReadable(raw) as StaleItem | undefined;
       if (item === undefined) continue;
       batch.push(item);
       bytes += raw.length;

@@ -48,7 +48,7 @@ const PIECE = 500;
 /** In how many parts the dictionary may divide a compound, and how many characters a compound may have. */
 const MAX_COMPOUND = { parts: 4, characters: 30 };
 const dictionary = new Intl.Segmenter('th', { granularity: 'word' });
-/** Whether texts are one word. Looking one up takes microseconds, and a long text has the same few again and again. */
+/** Whether each text is one word. A look-up takes microseconds, and a long text repeats the same few words. */
 const areWords = new Map<string, boolean>();
 const MAX_REMEMBERED = 10_000;
 
@@ -163,13 +163,12 @@ function wordsAt(parts: readonly string[], index: number): string[] {
 }
 
 function isWord(text: string): boolean {
-  let is = areWords.get(text);
-  if (is === undefined) {
-    is = dictionary.segment(text).containing(0)?.segment === text;
-    if (areWords.size === MAX_REMEMBERED) areWords.clear();
-    areWords.set(text, is);
-  }
-  return is;
+  const known = areWords.get(text);
+  if (known !== undefined) return known;
+  const isOne = dictionary.segment(text).containing(0)?.segment === text;
+  if (areWords.size === MAX_REMEMBERED) areWords.clear();
+  areWords.set(text, isOne);
+  return isOne;
 }
 
 /** Limits the size of an index key. The words of a query are truncated in the same way. */

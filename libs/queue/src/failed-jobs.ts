@@ -75,13 +75,13 @@ export class FailedJobs {
     );
   }
 
-  /** Queues a job again, with its full number of attempts. Workers that have died of it no longer count. */
+  /** Queues a job again, with its full number of attempts, and as if no worker had died of it. */
   async retry(id: string): Promise<ChangeOutcome> {
     const job = await readable(this.queue.getJob(id));
     if ((await this.failedAt(id)) === undefined) return 'not failed';
     if (job === undefined) return 'unreadable';
     try {
-      // As which workers count them.
+      // Workers count such deaths in the progress of the job.
       await job.updateProgress(0);
       await job.retry('failed', { resetAttemptsMade: true });
       return 'done';

@@ -33,7 +33,7 @@ export async function createLimits(
   const createPolicy = async (name: Policy['name'], unitsOf: Policy['unitsOf']): Promise<Policy[]> => {
     const quota = limits[name];
     if (quota === undefined) return [];
-    // With its seconds, because windows of another length that are in progress would outlast those of this one.
+    // Includes the seconds: a longer window that is in progress would outlast those of this length.
     const prefix = prefixOf(`${name === operation ? 'requests' : name}:${String(quota.seconds)}`);
     const counter = await SharedCounter.create(redis, prefix, quota);
     return [{ name, quota, limiters: byKind(() => new QuotaLimiter(quota, counter)), unitsOf }];

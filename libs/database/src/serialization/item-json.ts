@@ -80,15 +80,13 @@ export function deserialize(item: RawItem): mongo.Document {
   }
 }
 
-/** Returns the documents of those items that the driver can read. */
-export function readableOf<Document>(items: readonly RawItem[]): Document[] {
-  return items.flatMap((item) => {
-    try {
-      return [deserialize(item) as Document];
-    } catch {
-      return [];
-    }
-  });
+/** Returns the document of an item, or undefined if the driver cannot read it. */
+export function deserializeIfReadable(item: RawItem): mongo.Document | undefined {
+  try {
+    return deserialize(item);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns why an item is malformed, or undefined if it is not. */

@@ -69,7 +69,7 @@ const ORIGIN = z.string().refine((value) => {
   return /^https?:[/\w.:[\]-]+$/.test(value) && URL.canParse(value) && new URL(value).origin === value;
 });
 
-/** A network. Express accepts none of all addresses. */
+/** A network. Express rejects one that contains all addresses. */
 const NETWORK = z.union([z.cidrv4(), z.cidrv6()]).refine((value) => !value.endsWith('/0'));
 /** A proxy that Express accepts in `trust proxy` (https://expressjs.com/en/guide/behind-proxies.html). */
 const PROXY = z.union([z.enum(['loopback', 'linklocal', 'uniquelocal']), z.ipv4(), z.ipv6(), NETWORK]);
