@@ -4,7 +4,8 @@
 //   --quick       fewer and shorter rounds, and fewer items: a few minutes instead of up to half an hour, but noisier
 //   --only TEXT   only groups of figures with this name or, if none has it, with this text in their name; may be repeated
 //   --rounds N    interleaved rounds of steady loads
-//   --against DIR create and read: compares with another checkout of the service, built before, in the same rounds
+//   --against DIR create, read and sellers: compares with another checkout of the service, built before, in the same
+//                 rounds
 //   --data DIR    keeps MongoDB's data in this folder. The next run of read or scale reuses what this one has loaded;
 //                 loading a million items takes most of the time of scale
 //   --write       replaces the part of docs/benchmarks.md that belongs to this benchmark, or of docs/metrics.md for
@@ -19,7 +20,7 @@ const { buildIfNeeded } = await import('../tools/checkout/build.mjs');
 const { launch } = await import('../tools/processes/launcher.mjs');
 
 const BENCHMARKS = ['create', 'read', 'scale', 'telemetry', 'workers', 'sizing', 'sellers', 'dashboard'];
-const ONLY_OF = { against: ['create', 'read'], data: ['read', 'scale'] };
+const ONLY_OF = { against: ['create', 'read', 'sellers'], data: ['read', 'scale'] };
 const OPTIONS = {
   quick: { type: 'boolean' },
   only: { type: 'string', multiple: true, default: [] },
@@ -43,7 +44,7 @@ function readArguments() {
   if (!BENCHMARKS.includes(name)) throw new StepError(`Which benchmark? Available: ${BENCHMARKS.join(', ')}`);
   if (!/^[1-9]\d?$/.test(rounds)) throw new StepError('--rounds must be a whole number from 1 to 99');
   for (const [option, names] of Object.entries(ONLY_OF))
-    if (option in values && !names.includes(name)) throw new StepError(`Only ${names.join(' and ')} have --${option}`);
+    if (option in values && !names.includes(name)) throw new StepError(`Only ${names.join(', ')} have --${option}`);
   if (against === undefined) return { name, options: values };
   if (!existsSync(join(against, 'dist', 'apps', 'api', 'src', 'main.js'))) {
     throw new StepError(`${against} is not a built checkout`, { hint: 'run `npm run build` there' });

@@ -1,5 +1,13 @@
 import { createHmac } from 'node:crypto';
-import { CREATES_PER_SECOND, LAST_RESPONSE, milliseconds, number, ratio, READS_PER_SECOND } from './figures.mjs';
+import {
+  CPU_PER_CREATE,
+  CREATES_PER_SECOND,
+  LAST_RESPONSE,
+  milliseconds,
+  number,
+  ratio,
+  READS_PER_SECOND,
+} from './figures.mjs';
 import { measureGroups, sameLoad } from './groups.mjs';
 import { startSubjects } from './subjects.mjs';
 
@@ -25,7 +33,7 @@ const P99 = milliseconds('p99 of a create of a quiet seller', ({ steadyCreates }
 export async function measure(bench) {
   const subjects = await startSubjects(
     bench,
-    ['service'],
+    ['service', ...(bench.options.against ? ['other'] : [])],
     [
       { name: 'fair', env: AUTH, tokens: LARGE },
       { name: 'unfair', env: { ...AUTH, SELLER_BACKLOG_LIMIT: '0' }, tokens: LARGE },
@@ -33,14 +41,14 @@ export async function measure(bench) {
       { name: 'all', env: ALL_LIMITS },
     ],
   );
-  const { service, fair, unfair } = subjects;
+  const { service, other, fair, unfair } = subjects;
   const creates = { connections: CONNECTIONS, ms: bench.size.initialWarmUpMs };
-  await bench.meter.warmUp({ service, fair, unfair }, { creates });
+  await bench.meter.warmUp({ service, ...(other && { other }), fair, unfair }, { creates });
   const { rows } = await measureGroups(bench, subjects, groupsOf(bench));
   return { notes: [`The quiet seller sends ${QUIET_RATE} creates per second, one at a time.`], rows };
 }
 
-function groupsOf({ meter, size: { warmUpMs, ms } }) {
+function groupsOf({ meter, size: { warmUpMs, ms, rounds }, options: { against } }) {
   const burst = { connections: 256, count: WAITING, waitS: 10, tokens: LARGE.slice(0, 1) };
   const waiting = { one: LARGE.slice(0, 1), ten: LARGE, unfair: LARGE.slice(0, 1) };
   const closed = { connections: CONNECTIONS, warmUpMs, ms };
@@ -93,6 +101,23 @@ function groupsOf({ meter, size: { warmUpMs, ms } }) {
         read('with limits of requests, bytes and concurrency against without', ['all', 'service'], 0.7, 0.85),
       ],
     },
+    // Few percent are asked, so there are more rounds.
+    ...(against && {
+      'another tree': {
+        variants: sameLoad(['service', 'other'], { creates: closed }),
+        rounds: 3 * rounds,
+        figures: [
+          ratio(
+            CREATES_PER_SECOND,
+            `${clients}, without any of it, against the other tree`,
+            ['service', 'other'],
+            0.98,
+            1,
+          ),
+          ratio(CPU_PER_CREATE, `${clients}, without any of it, against the other tree`, ['service', 'other']),
+        ],
+      },
+    }),
   };
 }
 
