@@ -122,7 +122,7 @@ function recordsFor(
   return requests.map((request, index) => {
     try {
       const record = newItemRecord(request, { publicId: firstPublicId + index, ...titlesOf(request.item), now });
-      return { ...record, ...(isFindable ? searchFields(record) : { searchVersion: NOT_INDEXED }) };
+      return Object.assign(record, isFindable ? searchFields(record) : { searchVersion: NOT_INDEXED });
     } catch (error) {
       return error as Error;
     }

@@ -166,7 +166,7 @@ export class CreateQueue {
   }
 
   private addData(id: string, data: CreateJob, priority: number | undefined): Promise<EnqueueResult> {
-    const options = { ...CREATE_JOB_OPTIONS, jobId: id, ...(priority !== undefined && { priority }) };
+    const options = { jobId: id, ...CREATE_JOB_OPTIONS, ...(priority !== undefined && { priority }) };
     return this.toEnqueueResult(this.queue.add('create', data, options));
   }
 

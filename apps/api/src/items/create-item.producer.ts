@@ -93,7 +93,7 @@ export class CreateItemProducer {
 
   private async queueAndWait(request: Omit<NewJob, 'replyTo'>, options: ProducerOptions): Promise<ProducerOutcome> {
     // Register the waiter before queueing: a fast worker's reply may arrive before Redis confirms the job.
-    const pending = this.pending.join({ ...request, replyTo: this.replies.channel }, options.size);
+    const pending = this.pending.join({ replyTo: this.replies.channel, ...request }, options.size);
     if (typeof pending === 'string') return refused(pending);
     try {
       const queueing = pending.queueOnce(() => this.enqueue(pending, options));

@@ -160,12 +160,11 @@ export class ItemsService {
   /** Creates an item through the queue. Returns the stored item, or the id of a queued one if that is enough. */
   async create(
     input: CreateItemInput,
-    { idempotencyKey: key, preferences, ...request }: CreateContext,
+    { requestId, sellerId, arrivedAt, idempotencyKey: key, preferences, disconnected }: CreateContext,
   ): Promise<CreateResult> {
     const { maxItemBytes } = this.config;
-    const { sellerId, requestId, disconnected } = request;
     const size = itemSize(input, maxItemBytes);
-    const times = this.timesOf(request.arrivedAt, preferences);
+    const times = this.timesOf(arrivedAt, preferences);
     const findBy = Math.min(times.queueBy, performance.now() + READ_WITHIN_MS);
     const categoryId = size && (await this.findCategoryId(input.categoryId, findBy));
     const isKeyed = key !== undefined;
@@ -182,15 +181,18 @@ export class ItemsService {
     const isSame = (stored: string): boolean | undefined => stored === hash || isSameRequest(stored, input);
     const outcome = await this.producer.create(
       { id, requestId, requestHash: hash, sellerId, item: { ...input, categoryId } },
-      { ...times, isKeyed, size, isSame, disconnected },
+      { isKeyed, size, isSame, disconnected, ...times },
     );
     return this.resultOf(outcome, id, isKeyed);
   }
 
   private resultOf(outcome: ProducerOutcome, id: string, isKeyed: boolean): CreateResult {
     switch (outcome.kind) {
-      case 'created':
-        return { ...outcome, item: { ...outcome.item, url: `${this.config.publicSiteUrl}${outcome.item.path}` } };
+      case 'created': {
+        const { kind, item, isReplay } = outcome;
+        // A copy of so many fields would cost more than the rest of this method. Waiting creates share the item and its URL.
+        return { kind, item: Object.assign(item, { url: `${this.config.publicSiteUrl}${item.path}` }), isReplay };
+      }
       case 'queued':
         return { kind: 'queued', id };
       case 'conflict':
