@@ -227,6 +227,20 @@ describe('itemJson', () => {
     expect((await itemsJson([], VIEW, () => undefined)).toString()).toBe('[]');
   });
 
+  it('serializes a listed item again if it has changed, if its boost has lapsed, and for another site', async () => {
+    const list = async (document: object, view = VIEW): Promise<unknown> => {
+      const json = await itemsJson([mongo.BSON.serialize(document)], view, () => undefined);
+      return JSON.parse(json.toString());
+    };
+    const boostExpiresAt = new Date(NOW.getTime() + 1000);
+    const boosted = stored({ isBoosted: true, boostScore: 5, boostExpiresAt });
+    for (const document of [stored(), stored(), stored({ price: 1 }), stored({ name: 'Blue' }), boosted, boosted])
+      expect(await list(document)).toEqual([expected(document)]);
+    expect(await list(boosted, { ...VIEW, now: boostExpiresAt })).toMatchObject([{ isBoosted: false, boostScore: 0 }]);
+    const siteUrl = 'https://other.example';
+    expect(await list(boosted, { ...VIEW, siteUrl })).toMatchObject([{ url: `${siteUrl}/items/red-city-bike-12` }]);
+  });
+
   it('lets other work run while it serializes large items', async () => {
     const photos = [Array.from({ length: 16_000 }, (_, index) => index + 0.5)];
     const large = mongo.BSON.serialize(stored({ photos }));

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ITEM_FIELDS, type ItemWithoutUrl } from '@app/contracts';
+import { TtlCache } from '@app/runtime';
 import { mongo } from 'mongoose';
 import { BsonReader, UnexpectedBson } from './bson-reader.js';
 import { MalformedItem, toItem, toItemWithoutUrl } from './plain-item.js';
@@ -23,6 +24,20 @@ const STORED_NAMES = ITEM_FIELDS.map(storedName);
 const ID_AT = 4 + 1 + '_id\0'.length;
 /** How many bytes are serialized before other work runs. Numbers take the longest. */
 const BYTES_PER_TURN = 256 * 1024;
+/** Larger items are not cached. BSON and JSON count. */
+const MAX_CACHED_BYTES = 8192;
+
+/** The JSON of an item, as a binary string, and what it was made from. */
+interface CachedJson {
+  json: string;
+  stored: Buffer;
+  siteUrl: string;
+  /** When the boost of the item lapses, in ms since 1970. */
+  until: number;
+}
+
+/** The JSON of listed items, by the bytes of their ids. Most requests are for the same pages. */
+const cache = new TtlCache<string, CachedJson>({ forMs: 3_600_000, count: 4000 });
 
 /**
  * Serializes a list of items as JSON in UTF-8. Other work runs in between if the items are large.
@@ -48,7 +63,7 @@ export async function itemsJson(
     }
     turnBytes += item.length;
     try {
-      json += separator + binaryJson(item, view);
+      json += separator + cachedJson(item, view);
       separator = ',';
     } catch (error) {
       if (!(error instanceof MalformedItem)) throw error;
@@ -64,7 +79,7 @@ export async function itemsJson(
  * @throws {@link MalformedItem}
  */
 export function itemJson(item: RawItem, view: ItemView): Buffer {
-  return toUtf8(binaryJson(item, view));
+  return toUtf8(newJson(asBuffer(item), view).json);
 }
 
 /**
@@ -109,19 +124,38 @@ function asBuffer({ buffer, byteOffset, length }: RawItem): Buffer {
   return Buffer.from(buffer, byteOffset, length);
 }
 
-/** Returns the JSON of an item as a binary string. */
-function binaryJson(item: RawItem, { now, siteUrl }: ItemView): string {
+/** Returns the JSON of an item as a binary string, from the cache if it was made from the same document. */
+function cachedJson(item: RawItem, { now, siteUrl }: ItemView): string {
+  const stored = asBuffer(item);
+  const id = stored.toString('latin1', ID_AT, ID_AT + 12);
+  const cached = cache.get(id);
+  if (cached?.siteUrl === siteUrl && now.getTime() < cached.until && stored.equals(cached.stored)) return cached.json;
+  const { json, until } = newJson(stored, { now, siteUrl });
+  if (stored.length + json.length <= MAX_CACHED_BYTES) {
+    // Copies the document, because it is a part of the whole response of MongoDB.
+    cache.set(id, { json, until, siteUrl, stored: Buffer.from(stored) });
+  }
+  return json;
+}
+
+/** Returns the JSON of an item as a binary string, and until when it is valid. */
+function newJson(stored: Buffer, { now, siteUrl }: ItemView): Pick<CachedJson, 'json' | 'until'> {
   try {
-    return jsonOf(toItem(new BsonReader(asBuffer(item)).values(STORED_NAMES), now), toBinary(siteUrl));
+    return jsonOf(toItem(new BsonReader(stored).values(STORED_NAMES), now), toBinary(siteUrl));
   } catch (error) {
     // The id of a malformed item may be a text.
     if (!(error instanceof UnexpectedBson) && !(error instanceof MalformedItem)) throw error;
-    return toBinary(jsonOf(toItemWithoutUrl(deserialize(item), now), siteUrl));
+    const { json, until } = jsonOf(toItemWithoutUrl(deserialize(stored), now), siteUrl);
+    return { json: toBinary(json), until };
   }
 }
 
-function jsonOf(item: ItemWithoutUrl, siteUrl: string): string {
-  return `${JSON.stringify(item).slice(0, -1)},"url":${JSON.stringify(siteUrl + item.path)}}`;
+function jsonOf(item: ItemWithoutUrl, siteUrl: string): Pick<CachedJson, 'json' | 'until'> {
+  const { isBoosted, boostExpiresAt, path } = item;
+  return {
+    json: `${JSON.stringify(item).slice(0, -1)},"url":${JSON.stringify(siteUrl + path)}}`,
+    until: isBoosted && boostExpiresAt !== null ? Date.parse(boostExpiresAt) : Infinity,
+  };
 }
 
 function toBinary(text: string): string {
