@@ -18,6 +18,7 @@ interface Service {
   networks?: string[];
   ports?: string[];
   volumes?: string[];
+  environment?: Record<string, string | null>;
 }
 interface ComposeFile {
   services: Record<string, Service>;
@@ -84,6 +85,15 @@ describe('docker-compose.yml', () => {
   it('publishes ports of the API and of the profile observability only', () => {
     const published = Object.keys(services).filter((name) => serviceOf(name).ports !== undefined);
     expect(published).toEqual(['api', 'prometheus', 'grafana']);
+  });
+
+  it('passes the settings of commands to the services in which they run', () => {
+    const config = readFileSync(join(ROOT, 'libs', 'runtime', 'src', 'config', 'config.ts'), 'utf8');
+    const [, commands = ''] = /^export function loadCliConfig([^]*?)^}/m.exec(config) ?? [];
+    const settings = [...commands.matchAll(/read\(env, '(\w+)'\)/g)].map(([, name = '']) => name);
+    expect(settings.length).toBeGreaterThan(3);
+    const passed = ['setup', 'demo'].flatMap((name) => Object.keys(serviceOf(name).environment ?? {}));
+    expect(settings.filter((name) => !passed.some((each) => each === name || each === `${name}_FILE`))).toEqual([]);
   });
 
   it('starts Prometheus and Grafana with the profile observability only, and everything else without it', () => {
