@@ -30,7 +30,8 @@ describe('npm run import', () => {
     await removeDatabaseServers();
   });
 
-  it('builds the search index after a signal before it exits', async () => {
+  it.each(['SIGINT', 'SIGQUIT'] as const)('builds the search index before it exits after %s', async (signal) => {
+    await database.models.items.deleteMany({});
     const schema = new SchemaRepository(database);
     await schema.createIndexes();
     const launcher: ChildProcess = spawn(process.execPath, ['tools/import.mjs', '-'], { env });
@@ -43,7 +44,7 @@ describe('npm run import', () => {
     });
     expect((await schema.missingIndexes()).performance).toHaveLength(1);
     await delayOneIndexBuild();
-    launcher.kill('SIGINT');
+    launcher.kill(signal);
     expect(await exited).toEqual([130, null]);
     expect(await schema.missingIndexes()).toEqual({ unique: [], performance: [] });
   });

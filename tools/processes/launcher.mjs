@@ -9,6 +9,8 @@ import { RANK, signal, stopInOrder } from './stop-in-order.mjs';
 const REAPER = fileURLToPath(new URL('./reaper.mjs', import.meta.url));
 /** As a shell reports a program that Ctrl-C has ended. */
 const INTERRUPTED = 130;
+/** A terminal sends SIGINT for Ctrl-C, SIGQUIT for Ctrl-\, and SIGHUP when it is closed. */
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
 const APP_GRACE_MS = 10_000;
 // npm defers SIGTERM until it is done. Work that is cut short is detected and repeated by the next run.
 const COMMAND_GRACE_MS = 2000;
@@ -18,7 +20,7 @@ const PARENT_POLL_INTERVAL_MS = 500;
 
 /**
  * Runs a tool and exits with its exit code. Everything it has started is stopped when it returns, throws, is told to
- * stop (SIGINT, SIGTERM, SIGHUP, or the npm that runs it exits) or is killed.
+ * stop ({@link STOP_SIGNALS}, or the npm that runs it exits) or is killed.
  * @param {(launcher: Launcher) => Promise<number | void>} main resolves to the exit code, 0 by default
  */
 export async function launch(steps, main, { exitCodeWhenStopped = INTERRUPTED, exitCodeOnFailure = 1 } = {}) {
@@ -54,7 +56,7 @@ export class Launcher {
       this.#fail = reject;
     });
     this.#reaper = startReaper();
-    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => this.#onStopSignal(exitCodeWhenStopped));
+    for (const name of STOP_SIGNALS) process.on(name, () => this.#onStopSignal(exitCodeWhenStopped));
     // The reader has exited (`npm start | head`), or the terminal was closed.
     for (const stream of [process.stdout, process.stderr]) stream.on('error', () => this.finish(exitCodeWhenStopped));
     // Killing npm does not end its script, which only gets another parent.
