@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { SchemaRepository, type Database } from '@app/database';
 import { Command, runToExit, type CommandExit } from './support/command.js';
-import { createMongodb, removeDatabaseServers } from './support/database-servers.js';
+import { createMongodb, removeDatabaseServers, startMongodb } from './support/database-servers.js';
 import { freshEnvironment, openDatabase } from './support/environment.js';
 import { eventually } from './support/eventually.js';
 import { record, store, uniqueWord } from './support/items.js';
@@ -23,6 +23,7 @@ describe('commands', () => {
     await database.connection.dropDatabase();
     await database.close();
   });
+  afterAll(removeDatabaseServers);
 
   const command = async (name: string, more: NodeJS.ProcessEnv = {}, ...args: string[]): Promise<string> =>
     (await run(process.execPath, [`dist/apps/cli/src/${name}.js`, ...args], { env: { ...env, ...more } })).stdout;
@@ -80,6 +81,16 @@ describe('commands', () => {
     expect(stderr).not.toContain('cret@');
   });
 
+  it('check-data prints to stdout only what it has found', async () => {
+    const mongod = await createMongodb();
+    const check = new Command('check-data', { MONGODB_URI: mongod.url }, []);
+    await eventually(() => {
+      expect(check.stdout + check.stderr).toContain('MongoDB is unavailable, trying again');
+    });
+    await startMongodb(mongod);
+    expect(await check.waitForExit()).toMatchObject({ code: 0, stdout: 'every item conforms\n' });
+  });
+
   describe('size-burst', () => {
     it.each([
       ['--items 9999999 --seconds 100 --worker-rate 1000 --concurrency 1', 'a higher --concurrency'],
@@ -96,8 +107,6 @@ describe('commands', () => {
   });
 
   describe('setup', () => {
-    afterAll(removeDatabaseServers);
-
     it('creates all indexes and can be repeated', async () => {
       const schema = new SchemaRepository(database);
       expect((await schema.missingIndexes()).unique).toEqual([

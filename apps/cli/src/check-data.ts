@@ -1,5 +1,5 @@
 import { ConformityRepository } from '@app/database';
-import { endWithOutput, runCommand } from './command.js';
+import { endWithOutput, report, runCommand } from './command.js';
 import { DATABASE_STARTS_WITHIN_MS, withDatabase } from './with-database.js';
 
 const NON_CONFORMING = 1;
@@ -7,7 +7,7 @@ const NON_CONFORMING = 1;
 /** Lists the items that are not as this service would have written them. Exits with 1 if there are any. */
 runCommand('usage: check-data', async (print) => {
   endWithOutput();
-  await withDatabase(print, DATABASE_STARTS_WITHIN_MS, async (database) => {
+  await withDatabase(report, DATABASE_STARTS_WITHIN_MS, async (database) => {
     let left = 0;
     let read = 0;
     for await (const { id, field } of new ConformityRepository(database).findNonConforming()) {
