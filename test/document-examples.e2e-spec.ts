@@ -59,7 +59,7 @@ const ELSEWHERE = new Map([
     'failed-jobs.e2e-spec.ts',
   ],
   [
-    '6c5b5e50 docker compose --profile observability up -d --build   # Grafana is on http://127.0.0.1:3003, Prometheus on :9090',
+    '99110cbd docker compose --profile observability up -d --build --scale worker=3   # Grafana is on http://127.0.0.1:3003, Prometheus on :9090',
     'Docker; the queries of the dashboard: dashboard.e2e-spec.ts',
   ],
   [
