@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Queue, UnrecoverableError, type Job } from 'bullmq';
 import { pino } from 'pino';
 import { eventually } from '../../../test/support/eventually.js';
@@ -8,6 +9,8 @@ import { connectRedis, type RedisConnection } from './redis.js';
 
 const CONCURRENCY = 4;
 const GRACE_MS = 5000;
+/** Long enough to notice that nothing else runs meanwhile. */
+const LIMITED_MS = 3000;
 /** Shorter than the time for which an idle worker waits before it looks again. */
 const TAKEN_AT_ONCE_MS = 2000;
 /** Longer than a lock and two checks for stalled jobs. */
@@ -207,6 +210,23 @@ describe('JobWorker', () => {
     await expectCounts({ completed: 1 });
     expect(log).toContain('taking no jobs');
     expect(log).not.toContain('taking jobs again');
+  });
+
+  it('takes no jobs while the rate limit of the queue is reached, and leaves the event loop free', async () => {
+    await queue.setGlobalRateLimit(1, LIMITED_MS);
+    await add('a', 'b');
+    const lag = monitorEventLoopDelay();
+    lag.enable();
+    const idleReasons = new Set<string | undefined>();
+    worker.start();
+    await eventually(async () => {
+      idleReasons.add(worker.idleReason);
+      expect(await queue.getJobCounts()).toMatchObject({ completed: 2 });
+    });
+    lag.disable();
+    expect(lag.max / 1e6).toBeLessThan(LIMITED_MS / 2);
+    expect(batches).toEqual([['a'], ['b']]);
+    expect(idleReasons).toContain('the rate limit of the queue is reached');
   });
 
   it('runs a job again if Redis refused to complete it, once Redis accepts commands again', async () => {

@@ -152,14 +152,27 @@ export class JobWorker {
 
   private async run(): Promise<void> {
     let next: Job[] = [];
+    let emptyTakes = 0;
     while (!this.isStopping || next.length > 0) {
       await this.paused;
       if (this.isStopping && next.length === 0) break;
       this.isBlocked = next.length === 0;
       const jobs = this.isBlocked ? await this.take(1, { block: true }) : next;
       this.isBlocked = false;
+      emptyTakes = jobs.length > 0 ? 0 : emptyTakes + 1;
+      if (emptyTakes > 1) await this.pauseIfLimited();
       next = jobs.length > 0 ? await this.processAll(await this.fill(jobs)) : [];
     }
+  }
+
+  /** Pauses while the rate limit of the queue is reached. BullMQ then returns no job immediately, without waiting for one. */
+  private async pauseIfLimited(): Promise<void> {
+    const isOver = async (): Promise<boolean> => {
+      const limit = await this.queue.getGlobalRateLimit();
+      return limit === null || (await this.queue.getRateLimitTtl(limit.max)) <= 0;
+    };
+    const isLimited = !(await isOver().catch(() => true));
+    if (isLimited) this.pauseUntil('the rate limit of the queue is reached', () => isOver().catch(() => false));
   }
 
   /** Adds waiting jobs, up to the limit of the batch and {@link MAX_BATCH_BYTES}. */
