@@ -1,12 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Database } from '@app/database';
 import { connectRedis, JobWorker } from '@app/queue';
+import { TimeoutError } from '@app/runtime';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { freshEnvironment } from '../../../../test/support/environment.js';
+import { eventually } from '../../../../test/support/eventually.js';
+import { openQueue } from '../../../../test/support/queue.js';
 import { BatchMetrics } from './batch-metrics.js';
 import { CreateItemConsumer } from './create-item.consumer.js';
-import type { CreateItemProcessor } from './create-item.processor.js';
+import { UnknownVersionError, type CreateItemProcessor } from './create-item.processor.js';
 
 const CHECK_EVERY_MS = 2000;
 const DEAD_AFTER_CHECKS = 15;
@@ -47,5 +50,51 @@ describe('CreateItemConsumer', () => {
     jest.useRealTimers();
     await consumer.stop(0);
     redis.disconnect();
+  });
+
+  it.each([
+    ['MongoDB responds but confirms no write', new TimeoutError('no majority')],
+    ['all jobs are of a version that it does not know', new UnknownVersionError()],
+  ])('does not report that it is dead while %s', async (_what, error) => {
+    const env = freshEnvironment();
+    const { REDIS_URL: url = '', QUEUE_PREFIX: queuePrefix = '' } = env;
+    const redis = connectRedis(url, 'worker', () => undefined);
+    const jobs = openQueue(env);
+    jest.spyOn(JobWorker.prototype, 'countWaiting').mockResolvedValue(1);
+    const database = { responds: () => Promise.resolve(true) } as unknown as Database;
+    let tried = 0;
+    const processor = {
+      process: (batch: unknown[]) => {
+        tried += batch.length;
+        return Promise.resolve(batch.map(() => error));
+      },
+    } as unknown as CreateItemProcessor;
+    const metrics = new BatchMetrics(new Registry());
+    const consumer = new CreateItemConsumer(
+      redis,
+      { concurrency: 1, queuePrefix },
+      processor,
+      database,
+      pino({ level: 'silent' }),
+      metrics,
+    );
+    const onDead = jest.fn();
+    jest.useFakeTimers({ doNotFake: [...CLOCK, ...TIMERS] });
+    consumer.start(onDead);
+    for (let check = 0; check < 2 * DEAD_AFTER_CHECKS; check++) {
+      const before = tried;
+      await jobs.queue.add('create', {});
+      await eventually(() => {
+        expect(tried).toBeGreaterThan(before);
+      });
+      jest.advanceTimersByTime(CHECK_EVERY_MS);
+      await nextTurn();
+    }
+    jest.useRealTimers();
+    await consumer.stop(0);
+    redis.disconnect();
+    await jobs.queue.obliterate({ force: true });
+    await jobs.close();
+    expect(onDead).not.toHaveBeenCalled();
   });
 });

@@ -8,7 +8,7 @@ const PING_WITHIN_MS = 1000;
 const UNKNOWN_VERSION_DELAY_MS = 5000;
 const WATCH_EVERY_MS = 2000;
 /**
- * The worker is stuck if jobs wait, both stores respond, the queue is not paused, and yet none has completed in this many
+ * The worker is stuck if jobs wait, both stores respond, the queue is not paused, and yet none was tried in this many
  * checks in a row. Checks are counted, and not time, because a process that was suspended is not stuck.
  */
 const STUCK_AFTER_CHECKS = 3;
@@ -45,7 +45,7 @@ export class CreateItemConsumer {
     );
   }
 
-  /** Starts taking jobs. Calls `onDead` if jobs wait, both stores respond, the queue is not paused, and yet none completes. */
+  /** Starts taking jobs. Calls `onDead` if jobs wait, both stores respond, the queue is not paused, and yet none is tried. */
   start(onDead: () => void): void {
     this.worker.start();
     // One check at a time: while Redis is unavailable, they would pile up, and all would finish when it is back.
@@ -69,13 +69,14 @@ export class CreateItemConsumer {
   }
 
   private toOutcome(error: Error | undefined): JobOutcome {
+    // Also if the job has to wait for MongoDB or another worker: a restart would not help.
+    this.checksWithoutProgress = 0;
     if (error instanceof UnknownVersionError) return { kind: 'delay', ms: UNKNOWN_VERSION_DELAY_MS };
     if (isDatabaseUnavailable(error)) {
       // The job is not at fault.
       this.worker.pauseUntil('MongoDB is unavailable', () => this.database.responds(PING_WITHIN_MS));
       return { kind: 'wait' };
     }
-    this.checksWithoutProgress = 0;
     return error === undefined ? { kind: 'done' } : { kind: 'failed', error };
   }
 
