@@ -73,6 +73,20 @@ describe('a worker', () => {
     expect([200, 504]).toContain((await creating).status);
   });
 
+  it('a worker uses up no attempt of a job while MongoDB blocks writes, and stores its item afterwards', async () => {
+    const blockWrites = (global: boolean): Promise<unknown> =>
+      database.connection.getClient().db('admin').command({ setUserWriteBlockMode: 1, global });
+    await blockWrites(true);
+    const { body } = await client.call<CreateResponse>('create', validInput(), { Prefer: 'respond-async' });
+    const { reason } = await worker.waitForLog('taking no jobs');
+    expect(reason).toMatch(/^MongoDB refuses writes: /);
+    expect((await jobs.queue.getJob(body.id ?? ''))?.attemptsMade).toBe(0);
+    await blockWrites(false);
+    await eventually(async () => {
+      expect((await client.call('getById', { id: body.id })).status).toBe(200);
+    });
+  });
+
   it('a worker killed with -9 during creates leaves them to the next worker, which stores each exactly once', async () => {
     const name = uniqueWord();
     let isEnough = false;

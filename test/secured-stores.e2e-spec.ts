@@ -144,6 +144,22 @@ describeWithTls('stores with TLS and passwords (skipped unless openssl is on PAT
     await client.create(validInput());
   });
 
+  it('secured stores keep creates that wait while the user of MongoDB has lost its role', async () => {
+    const change = { roles: ['readWrite'] };
+    start();
+    await expectReady();
+    const client = await api.client();
+    await stores.asMongodbAdmin({ revokeRolesFromUser: 'item-listing', ...change });
+    const { body } = await client.call<{ id: string }>('create', validInput(), { Prefer: 'respond-async' });
+    const { reason } = await worker.waitForLog('taking no jobs');
+    expect(reason).toMatch(/^MongoDB refuses writes: not authorized on item-listing$/);
+    await stores.asMongodbAdmin({ grantRolesToUser: 'item-listing', ...change });
+    await eventually(async () => {
+      expect((await client.call('getById', { id: body.id })).status).toBe(200);
+    });
+    expect(worker.log.map(({ msg }) => msg)).not.toContain('create failed for good');
+  });
+
   it.each([
     ['a Sentinel with a password of its own', () => stores.startSentinel()],
     ['a Cluster', () => stores.startCluster()],

@@ -1,6 +1,6 @@
 export * from './administration/first-users.js';
 export * from './administration/replica-set.js';
-export { isDatabaseUnavailable, isNotAllowed, reasonOf } from './connection/database-errors.js';
+export { areWritesRefused, isDatabaseUnavailable, isNotAllowed, reasonOf } from './connection/database-errors.js';
 export { checkMongodbUri, Database, NO_REPLICA_SET, type DatabaseOptions } from './connection/database.js';
 export { ItemsTooLarge } from './connection/find-items.js';
 export * from './keys/api-key-repository.js';

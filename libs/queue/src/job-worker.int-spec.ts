@@ -195,6 +195,21 @@ describe('JobWorker', () => {
     expect(log).toEqual(['taking no jobs', 'taking jobs again']);
   });
 
+  it('waits for a moment before it takes a job again that it has given back, even if the reason is over at once', async () => {
+    const takenAt: number[] = [];
+    work = (jobs) => {
+      takenAt.push(performance.now());
+      if (takenAt.length > 1) return Promise.resolve([]);
+      worker.pauseUntil('for no time', () => Promise.resolve(true));
+      return Promise.resolve(jobs.map(() => ({ kind: 'wait' })));
+    };
+    await add('a');
+    worker.start();
+    await expectCounts({ completed: 1 });
+    const [first = 0, second = 0] = takenAt;
+    expect(second - first).toBeGreaterThan(200);
+  });
+
   it('logs that it takes no jobs, but not that it takes them again, while Redis refuses commands', async () => {
     await add('a');
     await redis.call('ACL', 'SETUSER', 'default', '-evalsha');

@@ -99,16 +99,17 @@ export class JobWorker {
   }
 
   /**
-   * Takes no jobs until `isOver` returns true, or for a moment if the only way to find out is to take jobs again. Has no
-   * effect while the worker is already paused.
+   * Takes no jobs for a moment, and then until `isOver` returns true, unless the only way to find out is to take jobs
+   * again. Has no effect while the worker is already paused.
    */
   pauseUntil(reason: string, isOver?: () => Promise<boolean>): void {
     if (this.pauseReason !== undefined) return;
     this.pauseReason = reason;
     const isReported = this.reportPause(reason);
     this.paused = (async () => {
-      if (isOver === undefined) await delay(PAUSE_MS);
-      else while (!this.isStopping && !(await isOver())) await delay(PAUSE_MS);
+      // Also if it is over at once: what made the worker pause may happen again with the same jobs.
+      do await delay(PAUSE_MS);
+      while (isOver !== undefined && !this.isStopping && !(await isOver()));
       this.pauseReason = undefined;
       if (isReported && isOver !== undefined) this.logger.info('taking jobs again');
     })();

@@ -1,4 +1,4 @@
-import { isDatabaseUnavailable, type Database } from '@app/database';
+import { areWritesRefused, isDatabaseUnavailable, reasonOf, type Database } from '@app/database';
 import { CREATE_QUEUE, JobWorker, type JobOutcome, type RedisConnection } from '@app/queue';
 import type { Logger, WorkerConfig } from '@app/runtime';
 import type { BatchMetrics } from './batch-metrics.js';
@@ -72,9 +72,11 @@ export class CreateItemConsumer {
     // Also if the job has to wait for MongoDB or another worker: a restart would not help.
     this.checksWithoutProgress = 0;
     if (error instanceof UnknownVersionError) return { kind: 'delay', ms: UNKNOWN_VERSION_DELAY_MS };
-    if (isDatabaseUnavailable(error)) {
+    const isRefused = areWritesRefused(error);
+    if (isRefused || isDatabaseUnavailable(error)) {
       // The job is not at fault.
-      this.worker.pauseUntil('MongoDB is unavailable', () => this.database.responds(PING_WITHIN_MS));
+      const reason = isRefused ? `MongoDB refuses writes: ${reasonOf(error)}` : 'MongoDB is unavailable';
+      this.worker.pauseUntil(reason, () => this.database.responds(PING_WITHIN_MS));
       return { kind: 'wait' };
     }
     return error === undefined ? { kind: 'done' } : { kind: 'failed', error };

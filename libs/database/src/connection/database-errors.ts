@@ -17,6 +17,7 @@ const SOCKET_CODES = new Set(['EPIPE', 'ECONNRESET']);
 const MAX_TIME_EXPIRED = 50;
 const BAD_VALUE = 2;
 const UNAUTHORIZED = 13;
+const USER_WRITES_BLOCKED = 371;
 
 /**
  * Returns whether MongoDB was unavailable, electing a primary or too slow, rather than rejecting the operation.
@@ -69,6 +70,14 @@ export function isIndexMissing(error: unknown): boolean {
 /** Returns whether MongoDB rejected an operation because the user is not authorized. */
 export function isNotAllowed(error: unknown): boolean {
   return error instanceof mongo.MongoServerError && error.code === UNAUTHORIZED;
+}
+
+/**
+ * Returns whether MongoDB rejects all writes at present, whatever they contain: the user is not authorized, for example
+ * because it has lost its role, or writes are blocked, for example during a migration.
+ */
+export function areWritesRefused(error: unknown): boolean {
+  return isNotAllowed(error) || (error instanceof mongo.MongoServerError && error.code === USER_WRITES_BLOCKED);
 }
 
 function isBulkUnavailable(error: mongo.MongoBulkWriteError): boolean {
