@@ -2,19 +2,20 @@ import { TimeoutError } from '@app/runtime';
 import mongoose, { mongo, MongooseError } from 'mongoose';
 
 /**
- * Server errors that say nothing about the operation itself: no primary, a shutdown, an interruption, a write concern
- * that was not satisfied in time, or a password that was changed.
- * Source: MongoDB's error_codes.yml, categories RetriableError and InterruptionError, and AuthenticationFailed.
+ * Server errors that say nothing about the operation itself: no primary, a shutdown, an interruption, an index that was
+ * dropped while a query used it, a write concern that was not satisfied in time, or a password that was changed.
+ * Source: MongoDB's error_codes.yml, categories RetriableError and Interruption, QueryPlanKilled and AuthenticationFailed.
  */
 const UNAVAILABLE_CODES = new Set([
-  6, 7, 18, 50, 63, 64, 79, 89, 91, 100, 134, 150, 189, 202, 234, 262, 317, 358, 384, 9001, 10058, 10107, 11600, 11602,
-  13388, 13435, 13436, 50915,
+  6, 7, 18, 50, 63, 64, 79, 89, 91, 100, 134, 150, 175, 189, 202, 234, 262, 317, 358, 384, 9001, 10058, 10107, 11600,
+  11601, 11602, 13388, 13435, 13436, 50915,
 ]);
 
 /** Errors of Node's sockets, which the driver does not wrap if a server closes a connection at that moment. */
 const SOCKET_CODES = new Set(['EPIPE', 'ECONNRESET']);
 
 const MAX_TIME_EXPIRED = 50;
+const INTERRUPTED = 11601;
 const BAD_VALUE = 2;
 const UNAUTHORIZED = 13;
 const USER_WRITES_BLOCKED = 371;
@@ -56,9 +57,13 @@ export function reasonOf(error: unknown): string {
   return reason === '' ? error.name : reason;
 }
 
-/** Returns whether another attempt to read may succeed: the connection broke, or the server is no longer primary. */
+/**
+ * Returns whether another attempt to read may succeed: the connection broke, or the server is no longer primary. A read
+ * that took too long, or that an operator has killed, would only be repeated.
+ */
 export function isReadRetryable(error: unknown): boolean {
-  if (error instanceof mongo.MongoServerError) return isDatabaseUnavailable(error) && error.code !== MAX_TIME_EXPIRED;
+  if (error instanceof mongo.MongoServerError)
+    return isDatabaseUnavailable(error) && error.code !== MAX_TIME_EXPIRED && error.code !== INTERRUPTED;
   return error instanceof mongo.MongoNetworkError;
 }
 

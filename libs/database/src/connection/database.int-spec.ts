@@ -18,6 +18,7 @@ import { idOf } from '../serialization/item-json.js';
 import { ITEMS } from '../serialization/projection.js';
 
 const [NETWORK_TIMEOUT, NOT_PRIMARY, TIME_LIMIT, UNKNOWN_OPERATOR] = [89, 10107, 50, 2];
+const [PLAN_KILLED, KILLED] = [175, 11601];
 
 interface ServerStatus {
   metrics: { cursor: { open: { total: number } }; commands: Record<'find' | 'getMore', { total: number }> };
@@ -127,6 +128,7 @@ describe('Database.findItems', () => {
     ['the connection broke', { closeConnection: true }],
     ['the server was no longer primary', { errorCode: NOT_PRIMARY }],
     ['the server could not reach another one in time', { errorCode: NETWORK_TIMEOUT }],
+    ['the index that it used was dropped', { errorCode: PLAN_KILLED }],
   ] as const)('reads again if %s', async (_, failure) => {
     const items = [1, 2].map((publicId) => record({ publicId }));
     await store(database, ...items);
@@ -137,6 +139,13 @@ describe('Database.findItems', () => {
   it('does not read again after the time limit', async () => {
     await failNextQuery({ errorCode: TIME_LIMIT });
     await expect(find()).rejects.toMatchObject({ code: TIME_LIMIT });
+  });
+
+  it('does not read again if an operator has killed the query, which says nothing about the query', async () => {
+    await failNextQuery({ errorCode: KILLED });
+    const error: unknown = await find().catch((error: unknown) => error);
+    expect(error).toMatchObject({ code: KILLED });
+    expect(isDatabaseUnavailable(error)).toBe(true);
   });
 
   it('does not read again after its deadline', async () => {
