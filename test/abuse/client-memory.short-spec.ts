@@ -96,11 +96,12 @@ describe('an API whose clients make it buffer data', () => {
     socket.write(bytes);
     return socket;
   };
-  const create = (name = 'Bike'): string => {
-    const body = JSON.stringify(validInput({ name }));
-    const head = 'POST /api/orpc/items/create HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
+  const request = (operation: string, input: object): string => {
+    const body = JSON.stringify(input);
+    const head = `POST /api/orpc/items/${operation} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
     return `${head}Content-Length: ${String(Buffer.byteLength(body))}\r\n\r\n${body}`;
   };
+  const create = (name = 'Bike'): string => request('create', validInput({ name }));
 
   it('an API buffers a body of a million one-byte chunks without overhead per chunk', async () => {
     const chunks = '1\r\nx\r\n'.repeat(1_000_000);
@@ -124,6 +125,16 @@ describe('an API whose clients make it buffer data', () => {
     const head = CHUNKED.replace('Transfer-Encoding: chunked', 'Content-Length: 1000000');
     const begin = 'x'.repeat(900_000);
     await Promise.all(Array.from({ length: 400 }, () => sendUnread(head + begin)));
+    await expectBoundedMemory();
+  });
+
+  it.each([
+    ['create', validInput()],
+    ['getById', { id: UNKNOWN }],
+  ])('an API does not keep the unknown keys of many bodies at the same time: %s', async (operation, input) => {
+    const unknown = Array.from({ length: 24_000 }, () => ({}));
+    const bytes = request(operation, { ...input, unknown });
+    await Promise.all(Array.from({ length: 1000 }, () => sendUnread(bytes)));
     await expectBoundedMemory();
   });
 

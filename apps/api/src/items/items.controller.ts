@@ -24,6 +24,7 @@ export class ItemsController {
   @Needs('read')
   @HttpCode(200)
   async getAll(@Body() input: GetAllDto, @Res({ passthrough: true }) response: ApiResponse): Promise<Json> {
+    dropUnknownKeys(input, response.req);
     const isLarge = (input.search?.length ?? 0) > LARGE_SEARCH;
     const disconnected = isLarge ? closed(response) : undefined;
     const { receivedAt, principal } = response.req;
@@ -36,6 +37,7 @@ export class ItemsController {
   @Needs('read')
   @HttpCode(200)
   async getById(@Body() input: GetByIdDto, @Req() request: ApiRequest): Promise<Json> {
+    dropUnknownKeys(input, request);
     return this.items.getById(input, request.receivedAt);
   }
 
@@ -48,6 +50,7 @@ export class ItemsController {
     @Body() input: CreateItemDto,
     @Res({ passthrough: true }) response: ApiResponse,
   ): Promise<object | undefined> {
+    dropUnknownKeys(input, response.req);
     const { requestId, arrivedAt, headers, socket, principal } = response.req;
     if (socket.destroyed) return undefined; // The client disconnected while the request waited for its turn.
     const created = await this.items.create(input, {
@@ -66,6 +69,11 @@ export class ItemsController {
     if (created.isReplay) response.setHeader('Idempotency-Replayed', 'true');
     return created.item;
   }
+}
+
+/** Keeps only the validated input of a request in memory while the request waits. */
+function dropUnknownKeys(input: object, request: ApiRequest): void {
+  request.body = input;
 }
 
 /** Resolves when the client has disconnected: nothing else closes a response before it is sent. */

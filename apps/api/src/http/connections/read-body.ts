@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isTooComplex, MAX_JSON, parseExactJson } from '@app/contracts';
+import { EventLoopTurns } from '@app/runtime';
 import type { ApiResponse } from '../api-message.js';
 import { GrowingBuffer } from './growing-buffer.js';
 import { ApiError } from '../api-error.js';
@@ -9,6 +10,10 @@ const JSON_TYPE = 'application/json';
 const TOO_COMPLEX = new ApiError('PAYLOAD_TOO_LARGE', {
   message: `Body too large: at most ${String(MAX_JSON.structures)} objects, arrays and members, and ${String(MAX_JSON.values)} values`,
 });
+/** Most bodies are smaller. */
+const LARGE_BYTES = 16 * 1024;
+/** Until its input is validated, a parsed body may take twenty times its size, so only one is parsed in each turn. */
+const largeBodies = new EventLoopTurns(1);
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 export interface ReadBodyOptions {
@@ -50,11 +55,14 @@ export function readBody(
     if (isTooLarge) onError(tooLarge(maxBytes));
   });
   // Node emits `end` in the async context of the connection. A promise's callback runs in that of the request.
-  const ready = ended.then(() => connections.accepted);
+  const accepted = ended.then(() => connections.accepted);
+  const ready = accepted.then(() => {
+    response.clientConnection?.hold(body.length > usualBodyBytes ? body.length : 0);
+    request.receivedAt = performance.now() - request.checkedForMs;
+    return body.length > LARGE_BYTES ? largeBodies.next() : undefined;
+  });
   void ready.then(() => {
     try {
-      response.clientConnection?.hold(body.length > usualBodyBytes ? body.length : 0);
-      request.receivedAt = performance.now() - request.checkedForMs;
       onBody(body.length === 0 && request.headers['content-type'] === undefined ? {} : parse(body.take()));
     } catch (error) {
       onError(error);
