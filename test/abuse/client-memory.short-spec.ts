@@ -138,6 +138,13 @@ describe('an API whose clients make it buffer data', () => {
     await expectBoundedMemory();
   });
 
+  it('an API limits the requests with many headers that it holds while their bodies do not end', async () => {
+    const headers = Array.from({ length: 1900 }, (_, index) => `${(index + 36).toString(36)}:ab\r\n`).join('');
+    const bytes = CHUNKED.replace('\r\n\r\n', `\r\n${headers}\r\n`);
+    await Promise.all(Array.from({ length: 2000 }, () => sendUnread(bytes)));
+    await expectBoundedMemory();
+  });
+
   it('an API does not buffer responses to pipelined requests while the client does not read', async () => {
     await sendUnread(BUNDLE.repeat(300));
     await Promise.all(Array.from({ length: 20 }, () => sendUnread(READY.repeat(1000))));

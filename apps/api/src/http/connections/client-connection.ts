@@ -11,6 +11,8 @@ export type HandleRequest = (response: ApiResponse) => void;
 /** Estimates of what Node holds for a parsed request, and for each of its header names and values. */
 const REQUEST_BYTES = 2048;
 const HEADER_BYTES = 48;
+/** A request with more header names and values counts as memory held for the client until its response is sent. */
+const USUAL_HEADERS = 200;
 /** A connection without a byte in either direction is closed after this time. Longer than any create waits. */
 export const IDLE_MS = 150_000;
 
@@ -29,6 +31,8 @@ export class ClientConnection implements RequestConnection {
   private readonly waiting: (() => void)[] = [];
   private waitingBytes = 0;
   private currentBytes = 0;
+  /** The part for the headers of the current request; 0 unless there are many. */
+  private currentHeadBytes = 0;
   /** The memory of the current response, if the client has not read it yet. */
   private unread: object | undefined;
   /** The error response to the rest of the input. Sent after the responses to earlier requests. */
@@ -61,8 +65,9 @@ export class ClientConnection implements RequestConnection {
   }
 
   hold(bytes: number): void {
-    if (bytes === this.currentBytes) return;
-    this.currentBytes = bytes;
+    const currentBytes = this.currentHeadBytes + bytes;
+    if (currentBytes === this.currentBytes) return;
+    this.currentBytes = currentBytes;
     this.account();
   }
 
@@ -103,6 +108,9 @@ export class ClientConnection implements RequestConnection {
   private start(response: ApiResponse, handle: HandleRequest): void {
     this.current = response;
     response.clientConnection = this;
+    const { length } = response.req.rawHeaders;
+    this.currentHeadBytes = length > USUAL_HEADERS ? HEADER_BYTES * length : 0;
+    this.hold(0);
     response.on('close', () => {
       this.finish();
     });
@@ -134,6 +142,7 @@ export class ClientConnection implements RequestConnection {
   private finish(): void {
     const wasUnread = this.unread !== undefined;
     this.current = undefined;
+    this.currentHeadBytes = 0;
     this.hold(0);
     this.release();
     // A request after a response that closes the connection gets no response (RFC 9112, 9.6).
