@@ -341,7 +341,7 @@ describe('JobWorker', () => {
     await queue.addBulk(Array.from({ length: count }, () => ({ name: 'create', data: {}, opts: CREATE_JOB_OPTIONS })));
     await eventually(() => {
       expect(failures).toHaveLength(count);
-    }, GRACE_MS);
+    }, 30_000);
     await expectCounts({ failed: MAX_FAILED_JOBS, active: 0, waiting: 0 });
   });
 
