@@ -56,12 +56,12 @@ export function readBody(
   });
   // Node emits `end` in the async context of the connection. A promise's callback runs in that of the request.
   const accepted = ended.then(() => connections.accepted);
-  const ready = accepted.then(() => {
+  const mayParse = accepted.then(() => {
     response.clientConnection?.hold(body.length > usualBodyBytes ? body.length : 0);
     request.receivedAt = performance.now() - request.checkedForMs;
     return body.length > LARGE_BYTES ? largeBodies.next() : undefined;
   });
-  void ready.then(() => {
+  void mayParse.then(() => {
     try {
       onBody(body.length === 0 && request.headers['content-type'] === undefined ? {} : parse(body.take()));
     } catch (error) {
