@@ -57,12 +57,14 @@ export function readBody(
   // Node emits `end` in the async context of the connection. A promise's callback runs in that of the request.
   const accepted = ended.then(() => connections.accepted);
   const mayParse = accepted.then(() => {
-    response.clientConnection?.hold(body.length > usualBodyBytes ? body.length : 0);
     request.receivedAt = performance.now() - request.checkedForMs;
-    return body.length > LARGE_BYTES ? largeBodies.next() : undefined;
+    if (body.length <= LARGE_BYTES) return undefined;
+    response.clientConnection?.hold(body.capacity);
+    return largeBodies.next();
   });
   void mayParse.then(() => {
     try {
+      response.clientConnection?.hold(body.length > usualBodyBytes ? body.length : 0);
       onBody(body.length === 0 && request.headers['content-type'] === undefined ? {} : parse(body.take()));
     } catch (error) {
       onError(error);
