@@ -101,7 +101,7 @@ function groupsOf({ meter, size: { warmUpMs, ms, rounds }, options: { against } 
         read('with limits of requests, bytes and concurrency against without', ['all', 'service'], 0.7, 0.85),
       ],
     },
-    // Few percent are asked, so there are more rounds.
+    // A difference of a few percent needs more rounds.
     ...(against && {
       'another tree': {
         variants: sameLoad(['service', 'other'], { creates: closed }),
@@ -109,12 +109,12 @@ function groupsOf({ meter, size: { warmUpMs, ms, rounds }, options: { against } 
         figures: [
           ratio(
             CREATES_PER_SECOND,
-            `${clients}, without any of it, against the other tree`,
+            `${clients}, with everything off, against the other tree`,
             ['service', 'other'],
             0.98,
             1,
           ),
-          ratio(CPU_PER_CREATE, `${clients}, without any of it, against the other tree`, ['service', 'other']),
+          ratio(CPU_PER_CREATE, `${clients}, with everything off, against the other tree`, ['service', 'other']),
         ],
       },
     }),

@@ -24,7 +24,7 @@ const STORED_NAMES = ITEM_FIELDS.map(storedName);
 const ID_AT = 4 + 1 + '_id\0'.length;
 /** How many bytes are serialized before other work runs. Numbers take the longest. */
 const BYTES_PER_TURN = 256 * 1024;
-/** Larger items are not cached. BSON and JSON count. */
+/** The JSON of an item is not cached if it and the BSON have more bytes together. */
 const MAX_CACHED_BYTES = 8192;
 
 /** The JSON of an item, as a binary string, and what it was made from. */
@@ -36,7 +36,7 @@ interface CachedJson {
   until: number;
 }
 
-/** The JSON of listed items, by the bytes of their ids. Most requests are for the same pages. */
+/** By id. Most requests are for the same pages. JSON is used only while the stored document is the same. */
 const cache = new TtlCache<string, CachedJson>({ forMs: 3_600_000, count: 4000 });
 
 /**
@@ -127,7 +127,7 @@ function asBuffer({ buffer, byteOffset, length }: RawItem): Buffer {
 /** Returns the JSON of an item as a binary string, from the cache if it was made from the same document. */
 function cachedJson(item: RawItem, { now, siteUrl }: ItemView): string {
   const stored = asBuffer(item);
-  const id = stored.toString('latin1', ID_AT, ID_AT + 12);
+  const id = idOf(stored);
   const cached = cache.get(id);
   if (cached?.siteUrl === siteUrl && now.getTime() < cached.until && stored.equals(cached.stored)) return cached.json;
   const { json, until } = newJson(stored, { now, siteUrl });

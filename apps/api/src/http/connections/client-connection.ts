@@ -31,8 +31,6 @@ export class ClientConnection implements RequestConnection {
   private readonly waiting: (() => void)[] = [];
   private waitingBytes = 0;
   private currentBytes = 0;
-  /** The part for the headers of the current request; 0 unless there are many. */
-  private currentHeadBytes = 0;
   /** The memory of the current response, if the client has not read it yet. */
   private unread: object | undefined;
   /** The error response to the rest of the input. Sent after the responses to earlier requests. */
@@ -65,7 +63,8 @@ export class ClientConnection implements RequestConnection {
   }
 
   hold(bytes: number): void {
-    const currentBytes = this.currentHeadBytes + bytes;
+    const length = this.current?.req.rawHeaders.length ?? 0;
+    const currentBytes = bytes + (length > USUAL_HEADERS ? HEADER_BYTES * length : 0);
     if (currentBytes === this.currentBytes) return;
     this.currentBytes = currentBytes;
     this.account();
@@ -108,8 +107,6 @@ export class ClientConnection implements RequestConnection {
   private start(response: ApiResponse, handle: HandleRequest): void {
     this.current = response;
     response.clientConnection = this;
-    const { length } = response.req.rawHeaders;
-    this.currentHeadBytes = length > USUAL_HEADERS ? HEADER_BYTES * length : 0;
     this.hold(0);
     response.on('close', () => {
       this.finish();
@@ -142,7 +139,6 @@ export class ClientConnection implements RequestConnection {
   private finish(): void {
     const wasUnread = this.unread !== undefined;
     this.current = undefined;
-    this.currentHeadBytes = 0;
     this.hold(0);
     this.release();
     // A request after a response that closes the connection gets no response (RFC 9112, 9.6).
