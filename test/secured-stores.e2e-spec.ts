@@ -153,6 +153,7 @@ describeWithTls('stores with TLS and passwords (skipped unless openssl is on PAT
     const { body } = await client.call<{ id: string }>('create', validInput(), { Prefer: 'respond-async' });
     const { reason } = await worker.waitForLog('taking no jobs');
     expect(reason).toMatch(/^MongoDB refuses writes: not authorized on item-listing$/);
+    expect((await client.call('getAll', {})).status).toBe(503);
     await stores.asMongodbAdmin({ grantRolesToUser: 'item-listing', ...change });
     await eventually(async () => {
       expect((await client.call('getById', { id: body.id })).status).toBe(200);

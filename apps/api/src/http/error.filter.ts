@@ -1,6 +1,6 @@
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import { ERRORS, type ErrorCode } from '@app/contracts';
-import { isDatabaseUnavailable, reasonOf } from '@app/database';
+import { isDatabaseUnavailable, isNotAllowed, reasonOf } from '@app/database';
 import { TimeoutError, type Logger } from '@app/runtime';
 import { sendError, type ApiRequest, type ApiResponse } from './api-message.js';
 import type { CallerAddress } from './headers/caller-address.js';
@@ -38,7 +38,7 @@ export class ErrorFilter implements ExceptionFilter {
       return ofStatus(error.getStatus(), detailsOf(error));
     }
     if (isHttpError(error)) return ofStatus(error.statusCode, { message: error.message });
-    if (isDatabaseUnavailable(error)) {
+    if (isDatabaseUnavailable(error) || isNotAllowed(error)) {
       const { requestId } = request;
       const ip = this.callerAddress(request);
       this.logger.warn(
