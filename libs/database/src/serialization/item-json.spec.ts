@@ -2,7 +2,7 @@ import { ITEM_FIELDS, ItemSchema } from '@app/contracts';
 import { mongo } from 'mongoose';
 import { itemJson, itemsJson } from './item-json.js';
 import type { StoredItem } from '../item-record.js';
-import { type MalformedItem, toItemWithoutUrl } from './plain-item.js';
+import type { MalformedItem } from './plain-item.js';
 
 const NOW = new Date('2026-11-21T12:00:00.000Z');
 const VIEW = { now: NOW, siteUrl: 'https://shop.example' };
@@ -47,16 +47,14 @@ function stored(changes: object = {}): StoredItem {
   };
 }
 
-/** Returns the item that the driver and JSON.stringify produce, or the field that makes the document malformed. */
-function expected(document: object): unknown {
-  try {
-    const item = toItemWithoutUrl(mongo.BSON.deserialize(mongo.BSON.serialize(document)), NOW);
-    return JSON.parse(JSON.stringify({ ...item, url: `https://shop.example${item.path}` }));
-  } catch (error) {
-    return (error as MalformedItem).field;
-  }
+/** Returns the Item of a stored document whose values all have the form of JSON. */
+function itemOf(changes: object = {}): object {
+  const { _id: id, ...fields } = stored(changes);
+  const item = { id, ...fields, url: `https://shop.example${fields.path}` };
+  return JSON.parse(JSON.stringify(item)) as object;
 }
 
+/** Returns the Item, or the field that makes the document malformed. */
 function serialized(document: object): unknown {
   try {
     return JSON.parse(itemJson(mongo.BSON.serialize(document), VIEW).toString());
@@ -84,28 +82,21 @@ describe('itemJson', () => {
       },
     ],
     ['minus zero', { price: -0 }],
-    ['64-bit numbers', { favouriteCount: mongo.Long.fromNumber(2 ** 50), boostScore: new mongo.Double(3) }],
     ['photos of any shape', { photos: [photo, [photo], 'text', 1, null, false] }],
-    ['types that JSON has no form for', { photos: [new mongo.Decimal128('1.5'), new mongo.Binary(Buffer.from('x'))] }],
     ['a field that objects have a setter for', { photos: [JSON.parse('{"__proto__":{"a":1},"b":2}')] }],
     ['a date and an id inside', { photos: [{ takenAt: NOW, of: new mongo.ObjectId() }] }],
-    ['a number inside that JSON does not hold', { photos: [NaN, mongo.Long.fromString('9007199254740993')] }],
-    ['fields of other services', { internal: { secret: 1 }, note: 'x' }],
     ['a boost that lasts', { isBoosted: true, boostScore: 5, boostExpiresAt: new Date(NOW.getTime() + 1) }],
-    ['a boost that ends now', { isBoosted: true, boostScore: 5, boostExpiresAt: NOW }],
     ['a boost without end', { isBoosted: true, boostScore: 5, boostExpiresAt: null }],
     ['times before 1970', { createdAt: new Date(-1), boostExpiresAt: new Date(-86_400_000) }],
-  ])('returns what the driver and JSON.stringify produce: %s', (_what, changes) => {
-    const document = stored(changes);
-    expect(serialized(document)).toEqual(expected(document));
-    expect(ItemSchema.safeParse(serialized(document)).error).toBeUndefined();
+  ])('returns the values as they are stored: %s', (_what, changes) => {
+    expect(serialized(stored(changes))).toEqual(itemOf(changes));
+    expect(ItemSchema.safeParse(itemOf(changes)).error).toBeUndefined();
   });
 
-  it.each(['"', '\\', '\n', '\u0000', '\u001f'])('escapes %j anywhere in a long text', (escaped) => {
-    for (let at = 120; at < 130; at++) {
-      const description = `${'a !\u007fü中'.repeat(20).slice(0, at)}${escaped}${'z'.repeat(129 - at)}`;
-      expect(serialized(stored({ description }))).toMatchObject({ description });
-    }
+  it('returns the fields in their order, and none of other services', () => {
+    const item = serialized(stored({ internal: { secret: 1 }, note: 'x' })) as object;
+    expect(item).toEqual(itemOf());
+    expect(Object.keys(item)).toEqual([...ITEM_FIELDS.map(({ name }) => name), 'url']);
   });
 
   it('returns a lapsed boost as inactive, with a score of 0', () => {
@@ -123,6 +114,12 @@ describe('itemJson', () => {
     ],
     [{ updatedAt: '2026-11-21T12:00:00+01:00' }, { updatedAt: '2026-11-21T11:00:00.000Z' }],
     [{ updatedAt: mongo.Long.fromNumber(NOW.getTime()) }, { updatedAt: NOW.toISOString() }],
+    [
+      { favouriteCount: mongo.Long.fromNumber(2 ** 50), boostScore: new mongo.Double(3) },
+      { favouriteCount: 2 ** 50, boostScore: 3 },
+    ],
+    [{ photos: [new mongo.Decimal128('1.5'), new mongo.Binary(Buffer.from('x'))] }, { photos: [1.5, 'eA=='] }],
+    [{ photos: [NaN, mongo.Long.fromString('9007199254740993')] }, { photos: [null, '9007199254740993'] }],
     [{ boostExpiresAt: NOW.getTime() }, { boostExpiresAt: NOW.toISOString() }],
     [{ sellerId: new mongo.ObjectId('0123456789abcdef01234567') }, { sellerId: '0123456789abcdef01234567' }],
   ])('accepts other types that another service writes: %j', (changes, item) => {
@@ -152,8 +149,7 @@ describe('itemJson', () => {
     ['id', { toString: 1 }],
     ['id', null],
   ])('rejects a document whose %s is %j', (field, value) => {
-    const document = stored({ [field === 'id' ? '_id' : field]: value });
-    expect([serialized(document), expected(document)]).toEqual([field, field]);
+    expect(serialized(stored({ [field === 'id' ? '_id' : field]: value }))).toBe(field);
   });
 
   it.each([
@@ -166,14 +162,10 @@ describe('itemJson', () => {
     expect(() => itemJson(document, VIEW)).toThrow(`item ${shown} has no usable id`);
   });
 
-  it('returns fields in the same order as with the driver', () => {
-    expect(Object.keys(serialized(stored()) as object)).toEqual(Object.keys(expected(stored()) as object));
-  });
-
   it('returns null for a nullable field that is missing, and rejects a document without any other field', () => {
     for (const { name, isNullable } of ITEM_FIELDS.filter((field) => field.name !== 'id')) {
       const rest = Object.fromEntries(Object.entries(stored()).filter(([other]) => other !== name));
-      expect(serialized(rest)).toEqual(isNullable ? expected(stored({ [name]: null })) : name);
+      expect(serialized(rest)).toEqual(isNullable ? itemOf({ [name]: null }) : name);
     }
   });
 
@@ -185,10 +177,10 @@ describe('itemJson', () => {
 
   it('accepts stored fields in any order', () => {
     const reversed = Object.fromEntries(Object.entries(stored()).reverse());
-    expect(serialized(reversed)).toEqual(expected(stored()));
+    expect(serialized(reversed)).toEqual(itemOf());
   });
 
-  it('returns the same result as with the driver for random values', () => {
+  it('returns a valid Item of random values, or names one of them', () => {
     const values = [
       ...[0, -1, 1.5, 2 ** 31, 2 ** 53, NaN, Infinity, true, false, null, undefined, '', 'text', 'available'],
       ...[NOW, new Date(NaN), new Date(8.64e15), '2026-11-21T12:00:00Z', [], ['a'], [1], [[{ a: null }]], {}, { a: 1 }],
@@ -202,40 +194,35 @@ describe('itemJson', () => {
         ITEM_FIELDS[1 + random(ITEM_FIELDS.length - 1)]?.name ?? '',
         values[random(values.length)],
       ]);
-      const document = stored(Object.fromEntries(changes) as object);
-      expect({ changes, item: serialized(document) }).toEqual({ changes, item: expected(document) });
+      const item = serialized(stored(Object.fromEntries(changes) as object));
+      const isNamed = changes.some(([name]) => name === item);
+      expect({ changes, isValid: isNamed || ItemSchema.safeParse(item).success }).toEqual({ changes, isValid: true });
     }
   });
 
   it('serializes a list of items of any size, without the malformed ones', async () => {
-    const documents = [
-      stored({ stock: 'many' }),
-      stored(),
-      stored({ description: 'ü"'.repeat(50_000) }),
-      stored({ name: null }),
-      stored({ price: new mongo.Decimal128('1') }),
-    ];
+    const large = { description: 'ü"'.repeat(50_000) };
+    const changes = [{ stock: 'many' }, {}, large, { name: null }, { price: new mongo.Decimal128('1') }];
     const fields: string[] = [];
     const list = await itemsJson(
-      documents.map((document) => mongo.BSON.serialize(document)),
+      changes.map((each) => mongo.BSON.serialize(stored(each))),
       VIEW,
       ({ field }) => fields.push(field),
     );
-    const items = [1, 2, 4].map((index) => expected(documents[index] ?? {}));
-    expect(JSON.parse(list.toString())).toEqual(items);
+    expect(JSON.parse(list.toString())).toEqual([itemOf(), itemOf(large), itemOf({ price: 1 })]);
     expect(fields).toEqual(['stock', 'name']);
     expect((await itemsJson([], VIEW, () => undefined)).toString()).toBe('[]');
   });
 
   it('serializes a listed item again if it has changed, if its boost has lapsed, and for another site', async () => {
-    const list = async (document: object, view = VIEW): Promise<unknown> => {
-      const json = await itemsJson([mongo.BSON.serialize(document)], view, () => undefined);
+    const list = async (changes: object, view = VIEW): Promise<unknown> => {
+      const json = await itemsJson([mongo.BSON.serialize(stored(changes))], view, () => undefined);
       return JSON.parse(json.toString());
     };
     const boostExpiresAt = new Date(NOW.getTime() + 1000);
-    const boosted = stored({ isBoosted: true, boostScore: 5, boostExpiresAt });
-    for (const document of [stored(), stored(), stored({ price: 1 }), stored({ name: 'Blue' }), boosted, boosted])
-      expect(await list(document)).toEqual([expected(document)]);
+    const boosted = { isBoosted: true, boostScore: 5, boostExpiresAt };
+    for (const changes of [{}, {}, { price: 1 }, { name: 'Blue' }, boosted, boosted])
+      expect(await list(changes)).toEqual([itemOf(changes)]);
     expect(await list(boosted, { ...VIEW, now: boostExpiresAt })).toMatchObject([{ isBoosted: false, boostScore: 0 }]);
     const siteUrl = 'https://other.example';
     expect(await list(boosted, { ...VIEW, siteUrl })).toMatchObject([{ url: `${siteUrl}/items/red-city-bike-12` }]);

@@ -1,11 +1,7 @@
-import { isUtf8 } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ITEM_FIELDS, type ItemWithoutUrl } from '@app/contracts';
 import { TtlCache } from '@app/runtime';
 import { mongo } from 'mongoose';
-import { BsonReader, UnexpectedBson } from './bson-reader.js';
-import { MalformedItem, toItem, toItemWithoutUrl } from './plain-item.js';
-import { storedName } from './projection.js';
+import { MalformedItem, toItemWithoutUrl } from './plain-item.js';
 
 /** An item in BSON, as MongoDB sends it. */
 export type RawItem = Uint8Array;
@@ -18,26 +14,25 @@ export interface ItemView {
   siteUrl: string;
 }
 
-/** In the order in which the service itself stores them. */
-const STORED_NAMES = ITEM_FIELDS.map(storedName);
 /** The offset of `_id`, which MongoDB stores first: after the length of the document, the type and the name. */
 const ID_AT = 4 + 1 + '_id\0'.length;
 /** How many bytes are serialized before other work runs. Numbers take the longest. */
 const BYTES_PER_TURN = 256 * 1024;
+const [BEGIN, SEPARATOR, END] = ['[', ',', ']'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer];
 /** The JSON of an item is not cached if it and the BSON have more bytes together. */
 const MAX_CACHED_BYTES = 8192;
 
-/** The JSON of an item, as a binary string, and what it was made from. */
+/** The JSON of an item in UTF-8, and what it was made from. */
 interface CachedJson {
-  json: string;
-  stored: Buffer;
+  json: Uint8Array;
+  stored: Uint8Array;
   siteUrl: string;
   /** When the boost of the item lapses, in ms since 1970. */
   until: number;
 }
 
 /** By id. Most requests are for the same pages. JSON is used only while the stored document is the same. */
-const cache = new TtlCache<string, CachedJson>({ forMs: 3_600_000, count: 4000 });
+const cache = new TtlCache<string, CachedJson>({ forMs: 3_600_000, count: 10_000 });
 
 /**
  * Serializes a list of items as JSON in UTF-8. Other work runs in between if the items are large.
@@ -49,28 +44,23 @@ export async function itemsJson(
   view: ItemView,
   onMalformed: (error: MalformedItem) => void,
 ): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  let json = '[';
-  let separator = '';
+  const parts: Uint8Array[] = [];
   let turnBytes = 0;
   for (const item of items) {
     if (turnBytes > BYTES_PER_TURN) {
-      // Converts the JSON in parts: for a large list, converting all of it would block other work.
-      parts.push(toUtf8(json));
-      json = '';
       turnBytes = 0;
       await nextTurn();
     }
     turnBytes += item.length;
     try {
-      json += separator + cachedJson(item, view);
-      separator = ',';
+      const json = cachedJson(item, view);
+      parts.push(parts.length === 0 ? BEGIN : SEPARATOR, json);
     } catch (error) {
       if (!(error instanceof MalformedItem)) throw error;
       onMalformed(error);
     }
   }
-  return Buffer.concat([...parts, toUtf8(`${json}]`)]);
+  return Buffer.concat(parts.length === 0 ? [BEGIN, END] : [...parts, END]);
 }
 
 /**
@@ -79,7 +69,7 @@ export async function itemsJson(
  * @throws {@link MalformedItem}
  */
 export function itemJson(item: RawItem, view: ItemView): Buffer {
-  return toUtf8(newJson(asBuffer(item), view).json);
+  return newJson(item, view).json;
 }
 
 /**
@@ -124,46 +114,26 @@ function asBuffer({ buffer, byteOffset, length }: RawItem): Buffer {
   return Buffer.from(buffer, byteOffset, length);
 }
 
-/** Returns the JSON of an item as a binary string, from the cache if it was made from the same document. */
-function cachedJson(item: RawItem, { now, siteUrl }: ItemView): string {
+/** Returns the JSON of an item in UTF-8, from the cache if it was made from the same document. */
+function cachedJson(item: RawItem, { now, siteUrl }: ItemView): Uint8Array {
   const stored = asBuffer(item);
   const id = idOf(stored);
   const cached = cache.get(id);
   if (cached?.siteUrl === siteUrl && now.getTime() < cached.until && stored.equals(cached.stored)) return cached.json;
   const { json, until } = newJson(stored, { now, siteUrl });
   if (stored.length + json.length <= MAX_CACHED_BYTES) {
-    // Copies the document, because it is a part of the whole response of MongoDB.
-    cache.set(id, { json, until, siteUrl, stored: Buffer.from(stored) });
+    // Copies, because these are parts of larger memory: MongoDB's whole response, and the pool of Buffer.
+    cache.set(id, { json: new Uint8Array(json), stored: new Uint8Array(stored), until, siteUrl });
   }
   return json;
 }
 
-/** Returns the JSON of an item as a binary string, and until when it is valid. */
-function newJson(stored: Buffer, { now, siteUrl }: ItemView): Pick<CachedJson, 'json' | 'until'> {
-  try {
-    return jsonOf(toItem(new BsonReader(stored).values(STORED_NAMES), now), toBinary(siteUrl));
-  } catch (error) {
-    // The id of a malformed item may be a text.
-    if (!(error instanceof UnexpectedBson) && !(error instanceof MalformedItem)) throw error;
-    const { json, until } = jsonOf(toItemWithoutUrl(deserialize(stored), now), siteUrl);
-    return { json: toBinary(json), until };
-  }
-}
-
-function jsonOf(item: ItemWithoutUrl, siteUrl: string): Pick<CachedJson, 'json' | 'until'> {
+/** Returns the JSON of an item in UTF-8, and until when it is valid. */
+function newJson(stored: RawItem, { now, siteUrl }: ItemView): { json: Buffer; until: number } {
+  const item = toItemWithoutUrl(deserialize(stored), now);
   const { isBoosted, boostExpiresAt, path } = item;
   return {
-    json: `${JSON.stringify(item).slice(0, -1)},"url":${JSON.stringify(siteUrl + path)}}`,
+    json: Buffer.from(`${JSON.stringify(item).slice(0, -1)},"url":${JSON.stringify(siteUrl + path)}}`),
     until: isBoosted && boostExpiresAt !== null ? Date.parse(boostExpiresAt) : Infinity,
   };
-}
-
-function toBinary(text: string): string {
-  return Buffer.from(text).toString('latin1');
-}
-
-/** Returns the bytes of a binary string. MongoDB does not check texts, and decoding replaces what is not UTF-8. */
-function toUtf8(binary: string): Buffer {
-  const bytes = Buffer.from(binary, 'latin1');
-  return isUtf8(bytes) ? bytes : Buffer.from(bytes.toString());
 }
