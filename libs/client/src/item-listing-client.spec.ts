@@ -159,6 +159,16 @@ describe('ItemListingClient', () => {
     expect(requests).toHaveLength(2);
   });
 
+  it('does not let a last 503 of the service hide that a proxy may have forwarded an earlier try', async () => {
+    const reset = new Response('upstream connect error or disconnect/reset before headers', { status: 503 });
+    const later = json({ code: 'SERVICE_UNAVAILABLE', message: 'Try again' }, 503, { 'Retry-After': '30' });
+    await expect(itemsOf([reset, later], { timeoutMs: 1000 }).create(NEW_ITEM)).rejects.toMatchObject({
+      status: 503,
+      code: 'UNKNOWN',
+    });
+    expect(requests).toHaveLength(2);
+  });
+
   it('repeats a call whose connection fails in the middle of the response', async () => {
     const broken = new ReadableStream({
       start: (stream) => {

@@ -99,13 +99,17 @@ export class Transport {
   }
 }
 
-/** Returns whether the request may have succeeded: a 504, or a connection that failed, for which fetch throws a TypeError. */
+/**
+ * Returns whether the request may have succeeded: a connection that failed, for which fetch throws a TypeError, a 504, or
+ * a 503 of a proxy, which may have forwarded it before its connection to the service failed.
+ */
 function isOutcomeUnknown(error: Error): boolean {
   // By its name, because the error may come from another realm, for example in a test.
-  return error.name === 'TypeError' || (error instanceof ApiError && error.status === 504);
+  if (!(error instanceof ApiError)) return error.name === 'TypeError';
+  return error.status === 504 || (error.status === 503 && error.code !== 'SERVICE_UNAVAILABLE');
 }
 
-/** Returns whether the service has refused the request for now. */
+/** Returns whether the request was refused for now. */
 function isRefusal(error: Error): boolean {
   return error instanceof ApiError && (error.status === 429 || error.status === 503);
 }
