@@ -230,6 +230,30 @@ describe('rate limits', () => {
     expect(await statuses(5, invalid)).toEqual([400, 400, 400, 400, 400]);
   });
 
+  it('rate limits do not count a request that is one too many at the same time towards other limits', async () => {
+    const env = { RATE_LIMIT_CONCURRENT: '1', RATE_LIMIT_CREATE: '100/600', CREATE_WAIT_MS: '120000' };
+    const api = await start(env);
+    const waiting = new AbortController();
+    const create = waitingCreate(api, waiting.signal);
+    // Those before the waiting create arrived, that create, and the one that gets its response after it.
+    let counted = 2;
+    const invalid = (): Promise<HttpResponse<ErrorBody>> => api.call('create', {});
+    await eventually(async () => {
+      const { status } = await invalid();
+      if (status === 400) counted++;
+      expect(status).toBe(429);
+    });
+    expect(await statuses(5, invalid)).toEqual([429, 429, 429, 429, 429]);
+    waiting.abort();
+    await create;
+    const { headers } = await eventually(async () => {
+      const response = await invalid();
+      expect(response.status).toBe(400);
+      return response;
+    });
+    expect(headers.get('ratelimit')).toMatch(new RegExp(`^"create";r=${String(100 - counted)};`));
+  });
+
   it('rate limits count the requests at the same time of all instances', async () => {
     const apis = await startApis(2, { RATE_LIMIT_CONCURRENT: '5', CREATE_WAIT_MS: '120000' });
     const waiting = new AbortController();
