@@ -24,7 +24,7 @@ export const PARAMETERS = {
     in: 'header',
     description:
       'RFC 7240. `respond-async`: 202 as soon as the create is queued. `respond-async, wait=N`: 200 if the item is stored within N ' +
-      'seconds, otherwise 202. `wait=N`: waits at most N seconds; 10 is the default and the maximum. Malformed and unknown preferences are ignored.',
+      'seconds, otherwise 202. `wait=N`: waits at most N seconds. The default and the maximum are 10, unless the service is configured otherwise. Malformed and unknown preferences are ignored.',
     schema: { type: 'string' },
   },
 } as const;
