@@ -541,9 +541,9 @@ describe('setup', () => {
   it('succeeds with malformed documents in the database, and derives the search terms of all others', async () => {
     const word = uniqueWord();
     const item = record({ name: word });
-    const malformed = [record({ name: word }), record({ name: word }), record({ name: word })];
+    const values: Values[] = [{ name: null }, { description: null }, { description: 7 }, { stock: '5' }];
+    const malformed = values.map(() => record({ name: word }));
     const stored = await store(service.database, item, ...malformed);
-    const values: Values[] = [{ name: null }, { description: 7 }, { stock: '5' }];
     await writeMalformed(
       service.database,
       stored.map((one) => [one, { searchTerms: MISSING, searchVersion: MISSING, ...values[malformed.indexOf(one)] }]),

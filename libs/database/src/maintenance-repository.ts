@@ -10,8 +10,8 @@ import { stringsOnly } from './serialization/projection.js';
 /** The fields that search terms are derived from. */
 export type SearchSource = Pick<ItemRecord, 'name' | 'description' | 'brandTitle'>;
 
-/** An item whose search terms are missing or come from older rules. Values that are not strings are omitted. */
-export type StaleItem = Partial<SearchSource> & { _id: Types.ObjectId };
+/** An item whose search terms are missing or come from older rules. Values other than strings and null are omitted. */
+export type StaleItem = { [Field in keyof SearchSource]?: SearchSource[Field] | null } & { _id: Types.ObjectId };
 
 /** A batch ends at this many items, or once it has this many bytes. */
 const BATCH = { items: 500, bytes: 8_388_608 };

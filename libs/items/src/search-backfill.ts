@@ -39,8 +39,9 @@ export class SearchBackfill {
   private async update(stale: StaleItem[]): Promise<number> {
     const updates: Parameters<MaintenanceRepository['updateSearchFields']>[0] = [];
     for (const item of stale) {
-      const { name = '', description = '', brandTitle = null } = item;
-      updates.push({ item, fields: searchFields({ name, description, brandTitle }) });
+      // Another service may have stored null in place of a text.
+      const [name, description] = [item.name ?? '', item.description ?? ''];
+      updates.push({ item, fields: searchFields({ name, description, brandTitle: item.brandTitle ?? null }) });
       // Yields to other work, because a large item takes several milliseconds.
       await nextTurn();
     }
