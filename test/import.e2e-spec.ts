@@ -303,6 +303,23 @@ describe('import', () => {
       expect(await search(latter)).toMatchObject([{ name, brandTitle: latter }]);
     });
 
+    it('passes a renamed brand on beside a new item that another service has made invalid', async () => {
+      const schema = new SchemaRepository(service.database);
+      const name = uniqueWord();
+      const brand = (title: string) => importLines([{ id: 64, title }], '--kind', 'brands');
+      await brand(uniqueWord());
+      const [invalid] = await store(service.database, record({ brandId: 64, searchVersion: 0 }));
+      await importLines([validInput({ name, brandId: 64 })]);
+      await schema.validateWrites(true);
+      const price = { $set: { price: '12.50' as unknown as number } };
+      await service.database.models.items.collection.updateOne({ _id: invalid._id }, price);
+      const latter = uniqueWord();
+      const { code, stdout } = await brand(latter);
+      await schema.validateWrites(false);
+      expect([code, stdout]).toEqual([0, expect.stringContaining('1 items have a new brandTitle')]);
+      expect(await search(latter)).toMatchObject([{ name, brandTitle: latter }]);
+    });
+
     it('passes on a new title that an earlier run failed to pass on', async () => {
       const name = uniqueWord();
       await service.database.models.conditions.insertMany([{ _id: 91, title: 'Former' }]);

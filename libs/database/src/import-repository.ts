@@ -1,5 +1,6 @@
 import { mongo } from 'mongoose';
 import type { Database } from './connection/database.js';
+import { isDatabaseUnavailable } from './connection/database-errors.js';
 import { DURABLE_WRITE, insertEach, type InsertFailure } from './insert-each.js';
 import type { ItemRecord } from './item-record.js';
 import type { CategoryRecord, TitleRecord } from './models.js';
@@ -48,7 +49,8 @@ export class ImportRepository {
 
   /**
    * Updates the titles in items of these brands or conditions. Returns how many items were changed. Reads all items
-   * once: an index by brand would slow down every create for the sake of a rare operation.
+   * once: an index by brand would slow down every create for the sake of a rare operation. An item that the validator
+   * rejects, because another service has made it invalid, keeps its title.
    */
   async renameInItems(kind: 'brands' | 'conditions', titles: ReadonlyMap<number, string>): Promise<number> {
     const { collection } = this.database.models.items;
@@ -58,7 +60,8 @@ export class ImportRepository {
     let renames: mongo.AnyBulkWriteOperation[] = [];
     const write = async (): Promise<void> => {
       if (renames.length === 0) return;
-      renamed += (await collection.bulkWrite(renames, { ordered: false, ...DURABLE_WRITE })).modifiedCount;
+      const result = await collection.bulkWrite(renames, { ordered: false, ...DURABLE_WRITE }).catch(partialResult);
+      renamed += result.modifiedCount;
       renames = [];
     };
     const items = collection.find<RawItem & mongo.Document>({ [number]: { $ne: null } }, { projection, raw: true });
@@ -74,4 +77,11 @@ export class ImportRepository {
     await write();
     return renamed;
   }
+}
+
+/** Returns the result of a bulk write if MongoDB rejected single documents. Throws any other error. */
+function partialResult(error: unknown): mongo.BulkWriteResult {
+  const isPartial = error instanceof mongo.MongoBulkWriteError && [error.writeErrors].flat().length > 0;
+  if (!isPartial || isDatabaseUnavailable(error)) throw error;
+  return error.result;
 }
