@@ -80,6 +80,41 @@ describe('SchemaRepository', () => {
     expect(await schema.missingIndexes()).toEqual({ unique: [], performance: [] });
   });
 
+  it('drops obsolete and multikey indexes if another setup drops them at the same time', async () => {
+    const obsolete = await items().createIndexes([{ key: { slug: 1 } }]);
+    const { insertedId } = await items().insertOne({ ...record(), searchTerms: null, boostScore: [0, 1] });
+    await items().deleteOne({ _id: insertedId });
+    const dropIndex = items().dropIndex.bind(items());
+    const dropping = jest.spyOn(items(), 'dropIndex').mockImplementation(async (name) => {
+      await dropIndex(name);
+      return dropIndex(name);
+    });
+    expect((await schema.dropMultikeyIndexes()).dropped).toHaveLength(4);
+    expect(await schema.dropObsoleteIndexes()).toEqual(obsolete);
+    dropping.mockRestore();
+    expect(await items().indexExists(obsolete)).toBe(false);
+  });
+
+  it('skips indexes that another setup has dropped since they were listed', async () => {
+    const { insertedId } = await items().insertOne({ ...record(), searchTerms: null, boostScore: [0, 1] });
+    await items().deleteOne({ _id: insertedId });
+    const listIndexes = items().listIndexes.bind(items());
+    const listing = jest.spyOn(items(), 'listIndexes').mockImplementationOnce(() => {
+      const cursor = listIndexes();
+      const toArray = cursor.toArray.bind(cursor);
+      cursor.toArray = async () => {
+        const listed: unknown[] = await toArray();
+        await items().dropIndexes();
+        return listed;
+      };
+      return cursor;
+    });
+    expect(await schema.dropMultikeyIndexes()).toEqual({ dropped: [], kept: [] });
+    listing.mockRestore();
+    await schema.createIndexes();
+    expect(await schema.missingIndexes()).toEqual({ unique: [], performance: [] });
+  });
+
   it('rejects a different index with the same name', async () => {
     await items().dropIndex('publicId_1');
     await items().createIndexes([{ key: { publicId: 1 } }]);

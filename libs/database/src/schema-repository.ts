@@ -1,6 +1,7 @@
 import type { mongo } from 'mongoose';
 import { hasCode } from './administration/admin-commands.js';
 import type { Database } from './connection/database.js';
+import { isIndexMissing } from './connection/database-errors.js';
 import { FAVOURITE_VALIDATOR, ITEM_VALIDATOR } from './serialization/item-validator.js';
 import { OBSOLETE_ITEM_INDEXES, LIST_INDEXES } from './models.js';
 
@@ -47,7 +48,7 @@ export class SchemaRepository {
     const { collection } = this.database.models.items;
     const present = await this.indexesOf(collection);
     const obsolete = OBSOLETE_ITEM_INDEXES.filter((name) => present.has(name));
-    for (const name of obsolete) await collection.dropIndex(name);
+    for (const name of obsolete) await dropIfPresent(collection, name);
     return obsolete;
   }
 
@@ -63,12 +64,12 @@ export class SchemaRepository {
     for await (const { collection, name, options, stored } of this.declaredIndexes()) {
       if (stored === undefined || options.unique === true) continue;
       const filter = { ...options.partialFilterExpression };
-      const plan = await collection.find(filter, { hint: name }).explain('queryPlanner');
+      const plan = await collection.find(filter, { hint: name }).explain('queryPlanner').catch(undefinedIfDropped);
       const paths = multikeyPathsIn(plan).filter((path) => path !== 'searchTerms');
       if (paths.length === 0) continue;
       const arrays = { ...filter, $or: paths.map((path) => ({ [path]: { $type: 'array' } })) };
       const isNeeded = (await collection.findOne(arrays, { projection: { _id: 1 } })) !== null;
-      if (!isNeeded) await collection.dropIndex(name);
+      if (!isNeeded) await dropIfPresent(collection, name);
       (isNeeded ? kept : dropped).push(`${collection.name}.${name}`);
     }
     return { dropped, kept };
@@ -81,10 +82,7 @@ export class SchemaRepository {
   async postponeSearchIndex(): Promise<void> {
     const { items } = this.database.models;
     if ((await this.isSearchIndexMissing()) || (await items.exists({})) !== null) return;
-    await items.collection.dropIndex(SEARCH_INDEX).catch((error: unknown) => {
-      // Another import may have dropped it in the meantime.
-      if (!hasCode(error, [INDEX_NOT_FOUND])) throw error;
-    });
+    await dropIfPresent(items.collection, SEARCH_INDEX);
   }
 
   /** Returns whether searches read all items, because the search index was postponed and has not been built since. */
@@ -141,6 +139,18 @@ export class SchemaRepository {
       throw error;
     }
   }
+}
+
+/** Drops an index that another setup or import may have dropped in the meantime. */
+async function dropIfPresent(collection: Pick<mongo.Collection, 'dropIndex'>, name: string): Promise<void> {
+  await collection.dropIndex(name).catch((error: unknown) => {
+    if (!hasCode(error, [INDEX_NOT_FOUND])) throw error;
+  });
+}
+
+/** Returns undefined as the plan of a query whose index another setup has dropped in the meantime. */
+function undefinedIfDropped(error: unknown): undefined {
+  if (!isIndexMissing(error)) throw error;
 }
 
 /** Returns the fields of an index in which a document has or had an array, from the plan of a query. */
