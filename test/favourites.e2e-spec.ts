@@ -49,6 +49,18 @@ describe("getAll of a user's favourites", () => {
     expect(walked.map(({ publicId }) => publicId)).toEqual([newer.publicId, older.publicId]);
   });
 
+  it('a walk returns all favourites among thousands that another service has stored without an ObjectId', async () => {
+    const stored = await store(service.database, record(), record(), record());
+    await addFavourites(service.database, 'texts', stored);
+    const { collection } = service.database.models.favourites;
+    await collection.insertMany(
+      Array.from({ length: 5000 }, () => ({ userId: 'texts', itemId: newMongoId(), createdAt: new Date() })),
+    );
+    const walked = await walk(service.api, { userId: 'texts', pageSize: 1 });
+    expect(walked.map(({ publicId }) => publicId)).toEqual(await publicIds({ userId: 'texts' }));
+    expect(walked).toHaveLength(stored.length);
+  });
+
   it('getAll applies the other filters to favourites', async () => {
     const [sold, blue, hidden, other] = await store(
       service.database,

@@ -77,7 +77,8 @@ export class FavouritesReader {
 
   /** Returns how many of the favourites that count are before a position or at it. */
   private async countUpTo(userId: string, { createdAt, itemId }: FavouritePosition, deadline: number): Promise<number> {
-    const filter = { userId, $or: [{ createdAt: { $gt: createdAt } }, { createdAt, itemId: { $gte: itemId } }] };
+    const newer = { ...HAS_POSITION, createdAt: { ...HAS_POSITION.createdAt, $gt: createdAt } };
+    const filter = { userId, $or: [newer, { createdAt, itemId: { ...HAS_POSITION.itemId, $gte: itemId } }] };
     const stages = [{ $match: filter }, { $limit: MAX_FAVOURITES }, { $count: 'count' }];
     const { collection } = this.database.models.favourites;
     const [found] = await this.database.readAll(deadline, (limits) =>
