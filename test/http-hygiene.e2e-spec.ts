@@ -197,6 +197,18 @@ describe('connections', () => {
     expect((await staying.send(REQUEST).nextResponse()).status).toBe(200);
   });
 
+  it('connections are kept while another client sends several small requests with chunked bodies at once', async () => {
+    const [slow, other] = [await connect(), await connect()];
+    const head = REQUEST.slice(0, REQUEST.indexOf('Content-Length'));
+    slow.send(`${head}Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{`);
+    expect((await (await connect()).send(REQUEST).nextResponse()).status).toBe(200);
+    const chunked = `${head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`;
+    other.send(REQUEST + chunked.repeat(20));
+    expect((await other.nextResponse()).status).toBe(200);
+    expect((await slow.send('}').nextResponse()).status).toBe(200);
+    for (let count = 0; count < 20; count += 1) expect((await other.nextResponse()).status).toBe(200);
+  });
+
   it('connections beyond MAX_CONNECTIONS are closed immediately, until another one closes', async () => {
     const held = await Promise.all(Array.from({ length: 5 }, connect));
     for (const connection of held) expect((await connection.send(REQUEST).nextResponse()).status).toBe(200);

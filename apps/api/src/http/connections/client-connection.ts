@@ -16,10 +16,10 @@ const USUAL_HEADERS = 200;
 /** A connection without a byte in either direction is closed after this time. Longer than any create waits. */
 export const IDLE_MS = 150_000;
 
-/** The size of one read of the socket: the most that Node.js holds of the body of a waiting request. */
+/** The size of one read of the socket: the most that Node.js holds of the bodies of waiting requests. */
 const READ_BYTES = 64 * 1024;
-/** What such a read may cost if it consists of chunks: about 10,000 of one byte each. */
-const CHUNKS_BYTES = 6 * 1024 * 1024;
+/** What each byte of it may cost if the bodies are chunked: a read of chunks of one byte takes 6 MiB. */
+const CHUNKED_BYTE = 96;
 
 /**
  * A client's connection. Begins its requests one at a time, in order, and stops reading while a request waits or a
@@ -30,6 +30,10 @@ export class ClientConnection implements RequestConnection {
   private current: ApiResponse | undefined;
   private readonly waiting: (() => void)[] = [];
   private waitingBytes = 0;
+  /** How many of the waiting requests have a chunked body. */
+  private waitingChunked = 0;
+  /** How many bytes had been read when no request waited. */
+  private readBefore = 0;
   private currentBytes = 0;
   /** The memory of the current response, if the client has not read it yet. */
   private unread: object | undefined;
@@ -116,10 +120,10 @@ export class ClientConnection implements RequestConnection {
 
   private wait(response: ApiResponse, handle: HandleRequest): void {
     const { headers, rawHeaders } = response.req;
-    const isChunked = headers['transfer-encoding'] !== undefined;
-    const bodyBytes = isChunked ? CHUNKS_BYTES : Math.min(Number(headers['content-length'] ?? 0), READ_BYTES);
-    const bytes = REQUEST_BYTES + HEADER_BYTES * rawHeaders.length + bodyBytes;
+    const chunked = headers['transfer-encoding'] === undefined ? 0 : 1;
+    const bytes = REQUEST_BYTES + HEADER_BYTES * rawHeaders.length;
     this.waitingBytes += bytes;
+    this.waitingChunked += chunked;
     this.account();
     if (this.isClosing || this.error !== undefined) {
       response.req.resume();
@@ -130,6 +134,8 @@ export class ClientConnection implements RequestConnection {
     const scope = new AsyncResource('ApiRequest');
     this.waiting.push(() => {
       this.waitingBytes -= bytes;
+      this.waitingChunked -= chunked;
+      this.account();
       scope.runInAsyncScope(() => {
         this.start(response, handle);
       });
@@ -139,6 +145,7 @@ export class ClientConnection implements RequestConnection {
   private finish(): void {
     const wasUnread = this.unread !== undefined;
     this.current = undefined;
+    if (this.waiting.length === 0) this.readBefore = this.socket.bytesRead;
     this.hold(0);
     this.release();
     // A request after a response that closes the connection gets no response (RFC 9112, 9.6).
@@ -204,6 +211,17 @@ export class ClientConnection implements RequestConnection {
   }
 
   private account(): void {
-    this.budget.set(this, this.socket.destroyed ? 0 : this.currentBytes + this.waitingBytes);
+    const bytes = this.currentBytes + this.waitingBytes + this.waitingBodyBytes;
+    this.budget.set(this, this.socket.destroyed ? 0 : bytes);
+  }
+
+  /**
+   * What Node.js holds of the bodies of waiting requests at most. Counts only bytes that the client has sent: otherwise,
+   * one that sends little could have the connections of others closed.
+   */
+  private get waitingBodyBytes(): number {
+    if (this.waitingBytes === 0) return 0;
+    const bytes = Math.min(this.socket.bytesRead - this.readBefore, READ_BYTES);
+    return this.waitingChunked > 0 ? CHUNKED_BYTE * bytes : bytes;
   }
 }
