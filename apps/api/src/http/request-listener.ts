@@ -9,7 +9,7 @@ import { cutOff, isFullyRead, sendEarlyError } from './connections/early-error.j
 import { unwrap } from '../orpc/envelope.js';
 import type { ErrorFilter } from './error.filter.js';
 import type { FastLane, NextFunction, RequestHandler } from './fast-lane.js';
-import { readBody, sendContinue, type ReadBodyOptions } from './connections/read-body.js';
+import { ArrivingBody, readBody, sendContinue, type ReadBodyOptions } from './connections/read-body.js';
 import { ApiError } from './api-error.js';
 
 export interface RequestListenerOptions extends ReadBodyOptions {
@@ -111,18 +111,18 @@ export function prepareInput(
   options: RequestListenerOptions,
   next: NextFunction,
 ): void {
-  const read = (): void => {
-    readInput(request, response, options, next);
-  };
   if (options.checkAccess === undefined) {
-    read();
+    readInput(request, response, options, next);
     return;
   }
+  // Node would hold hundreds of bytes for each chunk that nobody reads.
+  const isChunked = request.headers['transfer-encoding'] !== undefined;
+  const begun = isChunked && isUnread(request) ? new ArrivingBody(response, options.maxBodyBytes) : undefined;
   const since = performance.now();
   const readUnlessRejected = (): void => {
     request.checkedForMs = performance.now() - since;
     // Already rejected as too slow.
-    if (!response.headersSent) read();
+    if (!response.headersSent) readInput(request, response, options, next, begun);
   };
   const fail = (error: unknown): void => {
     // A body that arrives with the head has ended then, and the connection can be kept.
@@ -139,6 +139,7 @@ function readInput(
   response: ApiResponse,
   options: RequestListenerOptions,
   next: NextFunction,
+  begun?: ArrivingBody,
 ): void {
   if (request.isRead) {
     next();
@@ -154,7 +155,7 @@ function readInput(
     next();
   };
   // Middleware has read it.
-  if (request.body !== undefined || request.readableEnded) onBody(request.body);
+  if (begun === undefined && (request.body !== undefined || request.readableEnded)) onBody(request.body);
   else if (request.method === 'GET' || request.method === 'HEAD') {
     request.isRead = true;
     dropBody(response);
@@ -164,11 +165,16 @@ function readInput(
       sendErrorFor(error, response, options);
     };
     try {
-      readBody(response, options, onBody, fail);
+      readBody(response, options, onBody, fail, begun);
     } catch (error) {
       fail(error);
     }
   }
+}
+
+/** Returns whether the body of a request is still to be read by {@link readInput}. */
+function isUnread({ isRead, body, readableEnded, method }: ApiRequest): boolean {
+  return !isRead && body === undefined && !readableEnded && method !== 'GET' && method !== 'HEAD';
 }
 
 /**

@@ -23,6 +23,31 @@ export interface ReadBodyOptions {
   connections: Pick<NewConnections, 'accepted'>;
 }
 
+/** A body that is collected while it arrives. Beyond `maxBytes`, it is dropped. */
+export class ArrivingBody {
+  readonly bytes = new GrowingBuffer();
+  /** Resolves at its end. Never resolves if the client disconnects. */
+  readonly ended: Promise<unknown>;
+  isTooLarge = false;
+  /** Called once it is too large. */
+  onTooLarge: () => void = () => undefined;
+
+  constructor(response: ApiResponse, maxBytes: number) {
+    const { req: request } = response;
+    const { bytes } = this;
+    this.ended = new Promise((resolve) => request.on('end', resolve));
+    request.on('error', ignoreDisconnect).on('data', (piece: Buffer) => {
+      // After an error response, the rest of the body is dropped.
+      if (response.headersSent || this.isTooLarge) return;
+      bytes.append(piece);
+      this.isTooLarge = bytes.length > maxBytes;
+      if (this.isTooLarge) bytes.take();
+      if (!request.complete) response.clientConnection?.hold(bytes.capacity);
+      if (this.isTooLarge) this.onTooLarge();
+    });
+  }
+}
+
 /**
  * Reads the body of a request and, once new connections are accepted, parses it. Without a body and a Content-Type, the
  * result is the empty object. Calls neither callback if the client disconnects. A body that is too large is not read to
@@ -31,6 +56,7 @@ export interface ReadBodyOptions {
  * @param onBody called with the parsed body
  * @param onError called with an ApiError if the body is not JSON in UTF-8 of at most `maxBodyBytes`, and with anything that
  * `onBody` throws
+ * @param begun the body, if it has been collected from an earlier time on
  * @throws ApiError if the headers alone are reason to reject the request
  */
 export function readBody(
@@ -38,24 +64,19 @@ export function readBody(
   { maxBodyBytes: maxBytes, usualBodyBytes, connections }: ReadBodyOptions,
   onBody: (body: unknown) => void,
   onError: (error: unknown) => void,
+  begun?: ArrivingBody,
 ): void {
   const { req: request } = response;
   checkMediaType(request);
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  if (begun?.isTooLarge === true || Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
   sendContinue(response);
-  const body = new GrowingBuffer();
-  const ended = new Promise((resolve) => request.on('end', resolve));
-  request.on('error', ignoreDisconnect).on('data', (piece: Buffer) => {
-    // After an error response, the rest of the body is dropped.
-    if (response.headersSent) return;
-    body.append(piece);
-    const isTooLarge = body.length > maxBytes;
-    if (isTooLarge) body.take();
-    if (!request.complete) response.clientConnection?.hold(body.capacity);
-    if (isTooLarge) onError(tooLarge(maxBytes));
-  });
+  const arriving = begun ?? new ArrivingBody(response, maxBytes);
+  const body = arriving.bytes;
+  arriving.onTooLarge = () => {
+    onError(tooLarge(maxBytes));
+  };
   // Node emits `end` in the async context of the connection. A promise's callback runs in that of the request.
-  const accepted = ended.then(() => connections.accepted);
+  const accepted = arriving.ended.then(() => connections.accepted);
   const mayParse = accepted.then(() => {
     request.receivedAt = performance.now() - request.checkedForMs;
     if (body.length <= LARGE_BYTES) return undefined;
