@@ -26,6 +26,10 @@ describe('simulateBurst', () => {
     expect(longestWaitS).toBeLessThan(0.03);
   });
 
+  it('ends even if creates arrive so rarely that their times are rounded', () => {
+    expect(simulateBurst({ ...BURST, items: 1000, arrivalRate: 1e-5 }).timeline).toHaveLength(1000);
+  });
+
   it('lets creates wait that arrive faster than the workers store', () => {
     const { seconds, mostWaiting, longestWaitS } = simulateBurst({ ...BURST, arrivalRate: 800 });
     // They arrive in 16 s. Half of them are stored by then.

@@ -49,7 +49,8 @@ export function simulateBurst(burst: Burst): Drain {
     const worker = indexOfLeast(freeAt);
     const oldestArrivedAt = taken / arrivalRate;
     const now = Math.max(freeAt[worker] ?? 0, oldestArrivedAt);
-    const waiting = arrivedBy(now, items, arrivalRate) - taken;
+    // The oldest has arrived, even if rounding says otherwise.
+    const waiting = Math.max(1, arrivedBy(now, items, arrivalRate) - taken);
     const jobs = Math.min(waiting, concurrency);
     const storedAt = now + jobs / workerRate;
     mostWaiting = Math.max(mostWaiting, waiting);
