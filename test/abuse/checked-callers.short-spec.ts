@@ -5,7 +5,7 @@ import { endProcesses, ServiceProcess } from '../support/processes.js';
 import { AUDIENCE, ISSUER, KeyServer, newSigningKey, signToken } from '../support/token-issuer.js';
 
 /** As in `client-memory.short-spec.ts`. */
-const MAX_MORE_MEGABYTES = 250;
+const MAX_MORE_MEGABYTES = 120;
 const SAMPLES = 50;
 const CONNECTIONS = 100;
 
