@@ -5,6 +5,7 @@ import { expectError } from './support/errors.js';
 import { eventually } from './support/eventually.js';
 import { uniqueWord, validInput } from './support/items.js';
 import { openQueue, type OpenQueue } from './support/queue.js';
+import { RawConnection } from './support/raw-connection.js';
 import { startService, startWorker, type Service } from './support/service.js';
 
 const CREATE_WAIT_MS = 2000;
@@ -159,6 +160,35 @@ describe('Prefer, while no worker runs', () => {
     expect(response.afterMs).toBeGreaterThanOrEqual(waitMs - 5);
     expect(response.afterMs).toBeLessThan(waitMs + SLACK_MS);
     expect(response.headers.get('preference-applied')).toBe(status === 202 ? 'respond-async' : null);
+  });
+
+  describe('counts the wait from the end of the request', () => {
+    const request = (prefer: string): string => {
+      const body = JSON.stringify(validInput());
+      const head = `POST /api/orpc/items/create HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nPrefer: ${prefer}\r\n`;
+      return `${head}Content-Length: ${String(Buffer.byteLength(body))}\r\n\r\n${body}`;
+    };
+    let connection: RawConnection;
+    beforeEach(async () => {
+      connection = await RawConnection.open(api.base);
+    });
+    afterEach(() => {
+      connection.destroy();
+    });
+
+    it('respond-async returns a 202, even if its body took longer than any create waits', async () => {
+      const bytes = request('respond-async');
+      connection.send(bytes.slice(0, -10));
+      await timed('wait=3600');
+      connection.send(bytes.slice(-10));
+      expect((await connection.nextResponse()).status).toBe(202);
+    });
+
+    it('respond-async returns a 202, even if an earlier request on its connection took longer than any create waits', async () => {
+      connection.send(request('wait=3600') + request('respond-async'));
+      expect((await connection.nextResponse()).status).toBe(504);
+      expect((await connection.nextResponse()).status).toBe(202);
+    });
   });
 
   it('respond-async with a key returns a 202 while the job is queued, and the item once a later wait sees it stored', async () => {

@@ -17,11 +17,11 @@ export interface RequestConnection {
 
 /** A request on its way from the request listener to its controller. */
 export class ApiRequest extends IncomingMessage {
-  /** When its head arrived, in ms of `performance.now()`. The wait of a create counts from here. */
+  /** When its head arrived, in ms of `performance.now()`. */
   readonly arrivedAt = performance.now();
-  /** When its body had been read, in ms of `performance.now()`. The deadline of a read counts from here. */
+  /** When its body had been read, in ms of `performance.now()`. The deadline of a read and the wait of a create count from here. */
   receivedAt = this.arrivedAt;
-  /** How long the check of its caller took, in ms. Part of the time of a read. */
+  /** How long the check of its caller took, in ms. Part of the time of a read and of the wait of a create. */
   checkedForMs = 0;
   /** The id in all log lines about this request. */
   requestId = '';

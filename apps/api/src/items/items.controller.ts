@@ -51,12 +51,12 @@ export class ItemsController {
     @Res({ passthrough: true }) response: ApiResponse,
   ): Promise<object | undefined> {
     dropUnknownKeys(input, response.req);
-    const { requestId, arrivedAt, headers, socket, principal } = response.req;
+    const { requestId, receivedAt, headers, socket, principal } = response.req;
     if (socket.destroyed) return undefined; // The client disconnected while the request waited for its turn.
     const created = await this.items.create(input, {
       requestId,
       sellerId: principal?.id ?? ANONYMOUS,
-      arrivedAt,
+      receivedAt,
       idempotencyKey: idempotencyKeyOf(headers['idempotency-key']),
       preferences: preferencesOf(headers['prefer']),
       disconnected: closed(response),

@@ -58,7 +58,7 @@ export interface CreateContext {
   /** The caller. */
   sellerId: string;
   /** In ms of `performance.now()`. The wait for the item begins here. */
-  arrivedAt: number;
+  receivedAt: number;
   idempotencyKey: string | undefined;
   preferences: Preferences;
   /** Settles when the client has disconnected. */
@@ -160,11 +160,11 @@ export class ItemsService {
   /** Creates an item through the queue. Returns the stored item, or the id of a queued one if that is enough. */
   async create(
     input: CreateItemInput,
-    { requestId, sellerId, arrivedAt, idempotencyKey: key, preferences, disconnected }: CreateContext,
+    { requestId, sellerId, receivedAt, idempotencyKey: key, preferences, disconnected }: CreateContext,
   ): Promise<CreateResult> {
     const { maxItemBytes } = this.config;
     const size = itemSize(input, maxItemBytes);
-    const times = this.timesOf(arrivedAt, preferences);
+    const times = this.timesOf(receivedAt, preferences);
     const findBy = Math.min(times.queueBy, performance.now() + READ_WITHIN_MS);
     const categoryId = size && (await this.findCategoryId(input.categoryId, findBy));
     const isKeyed = key !== undefined;
@@ -212,10 +212,10 @@ export class ItemsService {
     return itemIdForKey(secret, sellerId, key);
   }
 
-  private timesOf(arrivedAt: number, { respondAsync, waitMs }: Preferences) {
+  private timesOf(receivedAt: number, { respondAsync, waitMs }: Preferences) {
     const { createWaitMs } = this.config;
-    const deadline = arrivedAt + Math.min(waitMs ?? (respondAsync ? 0 : createWaitMs), createWaitMs);
-    const queueBy = respondAsync ? arrivedAt + createWaitMs : Math.max(deadline, arrivedAt + QUEUE_WITHIN_MS);
+    const deadline = receivedAt + Math.min(waitMs ?? (respondAsync ? 0 : createWaitMs), createWaitMs);
+    const queueBy = respondAsync ? receivedAt + createWaitMs : Math.max(deadline, receivedAt + QUEUE_WITHIN_MS);
     return { deadline, respondAsync, queueBy };
   }
 
