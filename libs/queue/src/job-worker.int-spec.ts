@@ -345,6 +345,24 @@ describe('JobWorker', () => {
     await expectCounts({ failed: MAX_FAILED_JOBS, active: 0, waiting: 0 });
   });
 
+  it('keeps the errors of the last attempts only, however often a failed create is retried', async () => {
+    const { attempts } = CREATE_JOB_OPTIONS;
+    work = (batch) => Promise.resolve(batch.map(() => ({ kind: 'failed', error: new Error(String(batches.length)) })));
+    worker.start();
+    const { id = '' } = await queue.add('create', {}, { ...CREATE_JOB_OPTIONS, backoff: 0 });
+    for (let times = 1; times <= 3; times++) {
+      await eventually(() => {
+        expect(failures).toHaveLength(times);
+      });
+      if (times < 3) await (await queue.getJob(id))?.retry('failed', { resetAttemptsMade: true });
+    }
+    const job = await queue.getJob(id);
+    const messages = job?.stacktrace?.map((stack) => stack.split('\n')[0]);
+    expect(messages).toEqual(
+      Array.from({ length: attempts }, (_, index) => `Error: ${String(2 * attempts + index + 1)}`),
+    );
+  });
+
   it('leaves no data of completed creates in Redis', async () => {
     worker.start();
     for (let n = 0; n < 20; n++) await queue.add('create', {}, CREATE_JOB_OPTIONS);

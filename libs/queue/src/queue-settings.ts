@@ -18,6 +18,8 @@ export const MAX_FAILED_JOBS = 500;
 export const CREATE_JOB_OPTIONS = {
   // Four delays, 3 to 6 s in total: a create that always fails is given up while its client still waits.
   attempts: 5,
+  // By default, BullMQ keeps the errors of all attempts. A client may repeat a create that always fails without end.
+  stackTraceLimit: 5,
   backoff: { type: 'exponential', delay: 400, jitter: 0.5 },
   removeOnComplete: true,
   removeOnFail: { count: MAX_FAILED_JOBS },
