@@ -227,6 +227,24 @@ describe('JobWorker', () => {
     expect(log).not.toContain('taking jobs again');
   });
 
+  it('takes jobs once Redis accepts the commands that it refused when the worker was created', async () => {
+    await queue.waitUntilReady();
+    await redis.call('ACL', 'SETUSER', 'default', '-info');
+    const refused = newWorker();
+    try {
+      await add('a');
+      refused.start();
+      await eventually(() => {
+        expect(refused.idleReason).toBe('Redis refuses commands');
+      });
+      await redis.call('ACL', 'SETUSER', 'default', '+info');
+      await expectCounts({ completed: 1 });
+    } finally {
+      await redis.call('ACL', 'SETUSER', 'default', '+info');
+      await refused.close(GRACE_MS);
+    }
+  });
+
   it('takes no jobs while the rate limit of the queue is reached, and leaves the event loop free', async () => {
     await queue.setGlobalRateLimit(1, LIMITED_MS);
     await add('a', 'b');

@@ -55,7 +55,7 @@ const CLOSE_WITHIN_MS = 500;
  * also fetches the next one. BullMQ's own loop would take jobs one by one.
  */
 export class JobWorker {
-  private readonly worker: Worker;
+  private worker: Worker;
   private readonly queue: Queue;
   /** Jobs that were taken and are not finished, with the bytes of their data. Their locks are renewed. */
   private readonly activeJobs = new Map<Job, number>();
@@ -81,15 +81,13 @@ export class JobWorker {
   ) {
     const { redis: connection, queue, queuePrefix } = source;
     const shared = { connection, prefix: keyPrefix(queuePrefix) };
-    this.worker = new Worker(queue, null, { ...WORKER_OPTIONS, ...shared, autorun: false });
-    this.worker.on('error', this.onError);
+    this.worker = this.newWorker();
     this.queue = new Queue(queue, { ...READER_OPTIONS, ...shared });
     this.queue.on('error', this.onError);
   }
 
   /** Starts to take jobs. */
   start(): void {
-    void this.worker.startStalledCheckTimer();
     this.renewal = setInterval(() => {
       // While Redis is unavailable, renewals would pile up.
       if (this.source.redis.status !== 'ready') return;
@@ -151,7 +149,35 @@ export class JobWorker {
     );
   }
 
+  private newWorker(): Worker {
+    const { redis: connection, queue, queuePrefix } = this.source;
+    const options = { ...WORKER_OPTIONS, connection, prefix: keyPrefix(queuePrefix), autorun: false };
+    return new Worker(queue, null, options).on('error', this.onError);
+  }
+
+  /**
+   * Waits until Redis has told BullMQ its version. BullMQ asks only once: if Redis refuses, for example because the user
+   * lacks a permission, a worker can never take jobs, so that another one is needed.
+   */
+  private async waitUntilReady(): Promise<void> {
+    for (;;) {
+      try {
+        await this.worker.waitUntilReady();
+        return;
+      } catch (error) {
+        this.onError(error);
+        await Promise.all([this.worker.close(true), delay(PAUSE_MS)]);
+        if (this.isStopping) return;
+        this.worker = this.newWorker();
+      }
+    }
+  }
+
   private async run(): Promise<void> {
+    this.isBlocked = true;
+    await this.waitUntilReady();
+    this.isBlocked = false;
+    void this.worker.startStalledCheckTimer();
     let next: Job[] = [];
     let emptyTakes = 0;
     while (!this.isStopping || next.length > 0) {
