@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { createRedis, createSentinel, type DatabaseServer } from './database-servers.js';
+import { createRedis, createSentinel, startRedis, type DatabaseServer } from './database-servers.js';
 import { eventually } from './eventually.js';
 
 /** Redis servers with replicas, which `removeDatabaseServers` removes. */
@@ -14,6 +16,29 @@ export interface ReplicatedRedis {
 /** How long a primary must be unreachable before a replica replaces it. */
 const DOWN_AFTER_MS = '2000';
 const SLOTS = Array.from({ length: 16_384 }, (_, slot) => slot);
+
+/**
+ * Starts two servers behind one address, like the service of a managed Redis. A failover makes the second one the primary,
+ * and leaves the connections to the first one, which is its replica from then on, open.
+ */
+export async function startBehindOneAddress(): Promise<ReplicatedRedis & { close: () => void }> {
+  const [former, latter] = [await createRedis(), await createRedis()];
+  await Promise.all([startRedis(former), startRedis(latter)]);
+  let primary = former;
+  const proxy = createServer((client) => {
+    const server = connect(primary.port, '127.0.0.1');
+    client.pipe(server).pipe(client);
+    client.once('error', () => server.destroy());
+    server.once('error', () => client.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(proxy.unref(), 'listening');
+  const failOver = async (): Promise<void> => {
+    primary = latter;
+    await call(former, 'REPLICAOF', '127.0.0.1', latter.port);
+  };
+  const url = `redis://127.0.0.1:${String((proxy.address() as AddressInfo).port)}`;
+  return { url, failOver, close: () => proxy.close() };
+}
 
 /** Starts a primary with a replica, and three Sentinels. */
 export async function startSentinels(): Promise<ReplicatedRedis & { killPrimary: () => Promise<void> }> {

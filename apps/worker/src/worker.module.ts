@@ -39,7 +39,6 @@ const LOGGER = Symbol('Logger');
 export class WorkerModule implements OnApplicationShutdown {
   constructor(
     @Inject(WORKER_REDIS) private readonly redis: RedisConnection,
-    private readonly replies: ReplyPublisher,
     private readonly database: Database,
     readiness: SharedReadiness,
     registry: Registry,
@@ -64,9 +63,11 @@ export class WorkerModule implements OnApplicationShutdown {
       provide(ItemCreator, ItemRepository, ReferenceRepository, CounterRepository),
       provide(SearchBackfill, MaintenanceRepository),
       provide(SearchIndexer, SearchBackfill),
+      // On this connection, because it follows a failover: a replica accepts PUBLISH, but not what BullMQ sends.
       {
         provide: ReplyPublisher,
-        useFactory: () => new ReplyPublisher(connectRedis(config.redisUrl, 'producer', report), report),
+        useFactory: (redis: RedisConnection) => new ReplyPublisher(redis, report),
+        inject: [WORKER_REDIS],
       },
       { provide: LOGGER, useValue: logger },
       { provide: WORKER_CONFIG, useValue: config },
@@ -83,7 +84,6 @@ export class WorkerModule implements OnApplicationShutdown {
 
   /** Closes Redis before the database. Earlier hooks, such as `onModuleDestroy`, may still use both. */
   async onApplicationShutdown(): Promise<void> {
-    this.replies.close();
     this.redis.disconnect();
     await this.database.close();
   }

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { connect as connectTcp, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Job } from 'bullmq';
 import { Redis } from 'ioredis';
@@ -16,6 +14,7 @@ import {
   startRedisCluster,
   removeDatabaseServers,
 } from '../../../test/support/database-servers.js';
+import { startBehindOneAddress } from '../../../test/support/replicated-redis.js';
 import { CreateQueue } from './create-queue.js';
 import { JobWorker } from './job-worker.js';
 import { CREATE_QUEUE } from './queue-settings.js';
@@ -78,7 +77,6 @@ describe('the queue on Redis', () => {
     expect(await queue.findStates(['job-0'])).not.toContain('failed');
     await worker.close(1000);
     subscriber.close();
-    publisher.close();
     await queue.close();
   }
 
@@ -92,18 +90,7 @@ describe('the queue on Redis', () => {
   });
 
   it('the queue finds the new primary behind the address of a single server whose former one is a replica now', async () => {
-    const [former, latter] = [await createRedis(), await createRedis()];
-    await Promise.all([startRedis(former), startRedis(latter)]);
-    let primary = former;
-    // Like the service of a managed Redis, it leaves the connections to the former primary open.
-    const proxy = createServer((client) => {
-      const server = connectTcp(primary.port, '127.0.0.1');
-      client.pipe(server).pipe(client);
-      client.once('error', () => server.destroy());
-      server.once('error', () => client.destroy());
-    }).listen(0, '127.0.0.1');
-    await once(proxy.unref(), 'listening');
-    const url = `redis://127.0.0.1:${String((proxy.address() as AddressInfo).port)}`;
+    const { url, failOver, close } = await startBehindOneAddress();
     const queue = new CreateQueue(connect(url, 'producer'), 'test', {
       total: { jobs: 1000, bytes: 1_000_000 },
       seller: undefined,
@@ -124,12 +111,11 @@ describe('the queue on Redis', () => {
       });
     await expectTaken('before');
 
-    primary = latter;
-    await connect(former.url, 'worker').replicaof('127.0.0.1', latter.port);
+    await failOver();
     await expectTaken('after');
     await worker.close(1000);
     await queue.close();
-    proxy.close();
+    close();
   });
 
   it('the queue delivers jobs and replies through the primary that Sentinels name', async () => {

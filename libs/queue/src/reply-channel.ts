@@ -83,8 +83,4 @@ export class ReplyPublisher {
     const publish = (part: string[]): Promise<unknown> => this.redis.publish(channel, `[${part.join(',')}]`);
     await Promise.allSettled(parts.map((part) => reportRefusal(publish(part), this.report)));
   }
-
-  close(): void {
-    this.redis.disconnect();
-  }
 }
