@@ -1,8 +1,8 @@
-import { areWritesRefused, isDatabaseUnavailable, reasonOf, type Database } from '@app/database';
+import { areWritesRefused, reasonOf, type Database } from '@app/database';
 import { CREATE_QUEUE, JobWorker, type JobOutcome, type RedisConnection } from '@app/queue';
 import type { Logger, WorkerConfig } from '@app/runtime';
 import type { BatchMetrics } from './batch-metrics.js';
-import { UnknownVersionError, type CreateItemProcessor } from './create-item.processor.js';
+import { isStoreUnavailable, UnknownVersionError, type CreateItemProcessor } from './create-item.processor.js';
 
 const PING_WITHIN_MS = 1000;
 const UNKNOWN_VERSION_DELAY_MS = 5000;
@@ -72,10 +72,8 @@ export class CreateItemConsumer {
     // Also if the job has to wait for MongoDB or another worker: a restart would not help.
     this.checksWithoutProgress = 0;
     if (error instanceof UnknownVersionError) return { kind: 'delay', ms: UNKNOWN_VERSION_DELAY_MS };
-    const isRefused = areWritesRefused(error);
-    if (isRefused || isDatabaseUnavailable(error)) {
-      // The job is not at fault.
-      const reason = isRefused ? `MongoDB refuses writes: ${reasonOf(error)}` : 'MongoDB is unavailable';
+    if (isStoreUnavailable(error)) {
+      const reason = areWritesRefused(error) ? `MongoDB refuses writes: ${reasonOf(error)}` : 'MongoDB is unavailable';
       this.worker.pauseUntil(reason, () => this.database.responds(PING_WITHIN_MS));
       return { kind: 'wait' };
     }

@@ -1,5 +1,6 @@
 import { UnrecoverableError, type Job } from 'bullmq';
 import { CreateJobSchema, parseCreateJob, type CreateJob, type CreateReply } from '@app/contracts';
+import { areWritesRefused, isDatabaseUnavailable } from '@app/database';
 import type { CreatedItems, CreateOptions, ItemCreator } from '@app/items';
 import type { ReplyPublisher } from '@app/queue';
 import type { Logger } from '@app/runtime';
@@ -32,7 +33,13 @@ export class CreateItemProcessor {
   async process(jobs: readonly Job[]): Promise<(Error | undefined)[]> {
     const suspects = jobs.filter(isSuspect);
     const outcomes = await this.store(jobs.filter((job) => !isSuspect(job)));
-    for (const job of suspects) outcomes.set(job, await this.storeAlone(job).catch((error: unknown) => error as Error));
+    let unavailable = [...outcomes.values()].find(isStoreUnavailable);
+    for (const job of suspects) {
+      // Otherwise, each of them would wait as long as a write may take.
+      const outcome = unavailable ?? (await this.storeAlone(job).catch((error: unknown) => error as Error));
+      outcomes.set(job, outcome);
+      if (isStoreUnavailable(outcome)) unavailable = outcome;
+    }
     return jobs.map((job) => outcomes.get(job));
   }
 
@@ -103,6 +110,11 @@ export class CreateItemProcessor {
     // Not awaited: if a reply is lost, the API finds the item in MongoDB.
     for (const [channel, created] of replies) void this.replies.publish(channel, created);
   }
+}
+
+/** Returns whether MongoDB is unavailable or refuses all writes, so that the job is not at fault. */
+export function isStoreUnavailable(error: Error | undefined): boolean {
+  return areWritesRefused(error) || isDatabaseUnavailable(error);
 }
 
 function isRetried({ attemptsStarted }: Job): boolean {
