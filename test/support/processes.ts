@@ -124,6 +124,8 @@ export class ServiceProcess {
 
   /** Waits until `/health/ready` reports this status. */
   async waitForStatus(status: string, withinMs?: number): Promise<ReadyReport> {
+    // A busy machine takes long to start it.
+    await this.client();
     return eventually(async () => {
       const ready = await this.ready();
       if (ready.status !== status) throw new Error(`${JSON.stringify(ready)} is not ${status}`);
