@@ -23,7 +23,7 @@ const PREFLIGHT = {
   'Access-Control-Request-Headers': 'content-type,idempotency-key',
 };
 /** The rate of a slow reader. */
-const BYTES_PER_MS = 8000;
+const BYTES_PER_MS = 5000;
 const REQUEST = `POST ${GET_ALL} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`;
 
 const corsOf = (headers: Headers): Record<string, string> =>
@@ -227,7 +227,8 @@ describe('a client that does not read its response', () => {
     const timeouts = { headersMs: 10_000, requestMs: 10_000, checkEveryMs: 100, stalledMs: 2000 };
     // One connection only, so that the tests notice when it is free again.
     service = await startService({ worker: false, timeouts, env: { MAX_CONNECTIONS: '1', KEEP_ALIVE_MS: '1000' } });
-    const description = 'x'.repeat(500_000);
+    // 14.5 MB in all, which MongoDB returns in one batch. A busy machine would not read more in time.
+    const description = 'x'.repeat(290_000);
     await store(service.database, ...Array.from({ length: 50 }, () => record({ description })));
   });
   afterAll(() => service.stop());
@@ -240,7 +241,8 @@ describe('a client that does not read its response', () => {
     const refused = once(socket, 'close').then(() => {
       throw new Error('refused');
     });
-    await Promise.race([once(socket, 'data'), refused]);
+    const [data] = (await Promise.race([once(socket, 'data'), refused])) as [Buffer];
+    expect(data.toString()).toMatch(/^HTTP\/1.1 200 /);
     return socket.pause();
   };
 
@@ -253,7 +255,7 @@ describe('a client that does not read its response', () => {
     stalling.on('data', (chunk: Buffer) => (received += chunk.length)).on('error', () => undefined);
     stalling.resume();
     await once(stalling, 'close');
-    expect(received).toBeLessThan(20_000_000);
+    expect(received).toBeLessThan(12_000_000);
   });
 
   it('a client that does not read its response is disconnected even if it keeps sending', async () => {
@@ -279,7 +281,7 @@ describe('a client that does not read its response', () => {
     });
     slow.resume();
     await once(slow, 'close');
-    expect(slow.bytesRead).toBeGreaterThan(25_000_000);
+    expect(slow.bytesRead).toBeGreaterThan(14_500_000);
     expect(Date.now() - since).toBeGreaterThan(2500);
   });
 });
