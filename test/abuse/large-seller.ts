@@ -17,7 +17,9 @@ export function describeLargeSeller(count: number): void {
     let worker: { stop: () => Promise<void> } | undefined;
 
     beforeAll(async () => {
-      const env = { AUTH_API_KEYS: 'on', SELLER_BACKLOG_LIMIT: String(count), WORKER_CONCURRENCY: '5' };
+      const limits = { SELLER_BACKLOG_LIMIT: String(count), WORKER_CONCURRENCY: '5' };
+      // Longer than a busy machine takes to queue all, because a create is refused if no job is done in that time.
+      const env = { AUTH_API_KEYS: 'on', CREATE_WAIT_MS: '60000', ...limits };
       service = await startService({ env, worker: false });
       jobs = openQueue(service.env);
     });
