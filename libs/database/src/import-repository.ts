@@ -1,6 +1,6 @@
 import { mongo } from 'mongoose';
 import type { Database } from './connection/database.js';
-import { isDatabaseUnavailable } from './connection/database-errors.js';
+import { partialFailure } from './connection/database-errors.js';
 import { DURABLE_WRITE, insertEach, type InsertFailure } from './insert-each.js';
 import type { ItemRecord } from './item-record.js';
 import type { CategoryRecord, TitleRecord } from './models.js';
@@ -60,8 +60,8 @@ export class ImportRepository {
     let renames: mongo.AnyBulkWriteOperation[] = [];
     const write = async (): Promise<void> => {
       if (renames.length === 0) return;
-      const result = await collection.bulkWrite(renames, { ordered: false, ...DURABLE_WRITE }).catch(partialResult);
-      renamed += result.modifiedCount;
+      const writing = collection.bulkWrite(renames, { ordered: false, ...DURABLE_WRITE });
+      renamed += (await writing.catch((error: unknown) => partialFailure(error).result)).modifiedCount;
       renames = [];
     };
     const items = collection.find<RawItem & mongo.Document>({ [number]: { $ne: null } }, { projection, raw: true });
@@ -77,11 +77,4 @@ export class ImportRepository {
     await write();
     return renamed;
   }
-}
-
-/** Returns the result of a bulk write if MongoDB rejected single documents. Throws any other error. */
-function partialResult(error: unknown): mongo.BulkWriteResult {
-  const isPartial = error instanceof mongo.MongoBulkWriteError && [error.writeErrors].flat().length > 0;
-  if (!isPartial || isDatabaseUnavailable(error)) throw error;
-  return error.result;
 }

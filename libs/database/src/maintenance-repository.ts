@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { mongo, type Types } from 'mongoose';
+import type { mongo, Types } from 'mongoose';
 import type { Database } from './connection/database.js';
-import { isDatabaseUnavailable } from './connection/database-errors.js';
+import { partialFailure } from './connection/database-errors.js';
 import type { ItemRecord } from './item-record.js';
 import { FIRST_TIME, LAST_TIME } from './serialization/item-validator.js';
 import { deserializeIfReadable, type RawItem } from './serialization/item-json.js';
@@ -121,9 +121,7 @@ export class MaintenanceRepository {
 
 /** Returns the indexes of the operations that failed. Throws if the error is not about single documents. */
 function failedOperations(error: unknown): number[] {
-  const failed = error instanceof mongo.MongoBulkWriteError ? [error.writeErrors].flat() : [];
-  if (failed.length === 0 || isDatabaseUnavailable(error)) throw error;
-  return failed.map(({ index }) => index);
+  return [partialFailure(error).writeErrors].flat().map(({ index }) => index);
 }
 
 /** Another service may have stored an item under an id of any type. */

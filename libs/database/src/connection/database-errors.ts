@@ -85,6 +85,13 @@ export function areWritesRefused(error: unknown): boolean {
   return isNotAllowed(error) || (error instanceof mongo.MongoServerError && error.code === USER_WRITES_BLOCKED);
 }
 
+/** Returns the error of a bulk write in which MongoDB rejected single documents. Throws any other error. */
+export function partialFailure(error: unknown): mongo.MongoBulkWriteError {
+  const isPartial = error instanceof mongo.MongoBulkWriteError && [error.writeErrors].flat().length > 0;
+  if (!isPartial || isDatabaseUnavailable(error)) throw error;
+  return error;
+}
+
 function isBulkUnavailable(error: mongo.MongoBulkWriteError): boolean {
   if (error.result.getWriteConcernError() !== undefined) return true;
   const codes = [error.writeErrors].flat().map(({ code }) => code);
