@@ -79,10 +79,8 @@ export class JobWorker {
     private readonly handlers: JobHandlers,
     private readonly logger: Logger,
   ) {
-    const { redis: connection, queue, queuePrefix } = source;
-    const shared = { connection, prefix: keyPrefix(queuePrefix) };
     this.worker = this.newWorker();
-    this.queue = new Queue(queue, { ...READER_OPTIONS, ...shared });
+    this.queue = new Queue(source.queue, { ...READER_OPTIONS, ...this.shared });
     this.queue.on('error', this.onError);
   }
 
@@ -149,10 +147,14 @@ export class JobWorker {
     );
   }
 
+  /** The options of both the worker and the queue. */
+  private get shared(): { connection: RedisConnection; prefix: string } {
+    return { connection: this.source.redis, prefix: keyPrefix(this.source.queuePrefix) };
+  }
+
   private newWorker(): Worker {
-    const { redis: connection, queue, queuePrefix } = this.source;
-    const options = { ...WORKER_OPTIONS, connection, prefix: keyPrefix(queuePrefix), autorun: false };
-    return new Worker(queue, null, options).on('error', this.onError);
+    const options = { ...WORKER_OPTIONS, ...this.shared, autorun: false };
+    return new Worker(this.source.queue, null, options).on('error', this.onError);
   }
 
   /**
@@ -166,7 +168,7 @@ export class JobWorker {
         return;
       } catch (error) {
         this.onError(error);
-        await Promise.all([this.worker.close(true), delay(PAUSE_MS)]);
+        await Promise.all([settledWithin(CLOSE_WITHIN_MS, this.worker.close(true)), delay(PAUSE_MS)]);
         if (this.isStopping) return;
         this.worker = this.newWorker();
       }

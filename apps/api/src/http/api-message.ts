@@ -19,7 +19,7 @@ export interface RequestConnection {
 export class ApiRequest extends IncomingMessage {
   /** When its head arrived, in ms of `performance.now()`. */
   readonly arrivedAt = performance.now();
-  /** When its body had been read, in ms of `performance.now()`. The deadline of a read and the wait of a create count from here. */
+  /** When its body had been read, in ms of `performance.now()`. Deadlines of reads and waits of creates count from here. */
   receivedAt = this.arrivedAt;
   /** How long the check of its caller took, in ms. Part of the time of a read and of the wait of a create. */
   checkedForMs = 0;
