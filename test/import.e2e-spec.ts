@@ -303,7 +303,7 @@ describe('import', () => {
       expect(await search(latter)).toMatchObject([{ name, brandTitle: latter }]);
     });
 
-    it('passes a renamed brand on beside a new item that another service has made invalid', async () => {
+    it('passes a renamed brand on even if another service has made a new item invalid', async () => {
       const schema = new SchemaRepository(service.database);
       const name = uniqueWord();
       const brand = (title: string) => importLines([{ id: 64, title }], '--kind', 'brands');

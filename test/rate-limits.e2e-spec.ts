@@ -230,7 +230,7 @@ describe('rate limits', () => {
     expect(await statuses(5, invalid)).toEqual([400, 400, 400, 400, 400]);
   });
 
-  it('rate limits do not count a request that is one too many at the same time towards other limits', async () => {
+  it('rate limits do not count a request that exceeds RATE_LIMIT_CONCURRENT towards other limits', async () => {
     const env = { RATE_LIMIT_CONCURRENT: '1', RATE_LIMIT_CREATE: '100/600', CREATE_WAIT_MS: '120000' };
     const api = await start(env);
     const waiting = new AbortController();

@@ -6,6 +6,9 @@ import { createInterface } from 'node:readline';
 import { ApiClient } from './api-client.js';
 import { eventually } from './eventually.js';
 
+/** How long a busy machine may take to start a process. */
+const START_WITHIN_MS = 30_000;
+
 const ROOT = join(__dirname, '..', '..');
 
 /** A line of a process's log. */
@@ -103,13 +106,14 @@ export class ServiceProcess {
 
   /** Returns a client of the process once it listens. */
   async client(): Promise<ApiClient> {
-    const { port } = await this.waitForLog('listening');
+    const { port } = await this.waitForLog('listening', START_WITHIN_MS);
     return new ApiClient(`http://127.0.0.1:${String(port)}`);
   }
 
   /** Returns the URL of the endpoints for operators, once they are served. */
   async adminUrl(): Promise<string> {
-    const { port } = await this.waitForLog(this.name === 'api' ? 'listening for operators' : 'listening');
+    const msg = this.name === 'api' ? 'listening for operators' : 'listening';
+    const { port } = await this.waitForLog(msg, START_WITHIN_MS);
     return `http://127.0.0.1:${String(port)}`;
   }
 
@@ -124,7 +128,6 @@ export class ServiceProcess {
 
   /** Waits until `/health/ready` reports this status. */
   async waitForStatus(status: string, withinMs?: number): Promise<ReadyReport> {
-    // A busy machine takes long to start it.
     await this.client();
     return eventually(async () => {
       const ready = await this.ready();

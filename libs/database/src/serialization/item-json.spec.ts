@@ -93,6 +93,13 @@ describe('itemJson', () => {
     expect(ItemSchema.safeParse(itemOf(changes)).error).toBeUndefined();
   });
 
+  it.each(['"', '\\', '\n', '\u0000', '\u001f'])('escapes %j anywhere in a long text', (escaped) => {
+    for (let at = 120; at < 130; at++) {
+      const description = `${'a !\u007fü中'.repeat(20).slice(0, at)}${escaped}${'z'.repeat(129 - at)}`;
+      expect(serialized(stored({ description }))).toMatchObject({ description });
+    }
+  });
+
   it('returns the fields in their order, and none of other services', () => {
     const item = serialized(stored({ internal: { secret: 1 }, note: 'x' })) as object;
     expect(item).toEqual(itemOf());
