@@ -13,6 +13,7 @@ import { RawConnection } from '../support/raw-connection.js';
 /** How far attackers may raise the memory of the process: its limit for clients, and uncollected garbage. */
 const MAX_MORE_MEGABYTES = 250;
 const SAMPLES = 50;
+const PIECE_BYTES = 100_000;
 /** Within this time, a client reads the rest of what a closed connection holds. */
 const CLOSED_MS = 15_000;
 /** Each has more than half of the items that are read at a time, so that they are read one after the other. */
@@ -125,6 +126,19 @@ describe('an API whose clients make it buffer data', () => {
     const head = CHUNKED.replace('Transfer-Encoding: chunked', 'Content-Length: 1000000');
     const begin = 'x'.repeat(900_000);
     await Promise.all(Array.from({ length: 400 }, () => sendUnread(head + begin)));
+    await expectBoundedMemory();
+  });
+
+  it('an API reads as many of the largest bodies at the same time as fit into its limit', async () => {
+    const bytes = Buffer.from(request('getById', { id: UNKNOWN, unknown: 'x'.repeat(1_000_000) }));
+    const connections = await Promise.all(Array.from({ length: 45 }, connectRaw));
+    for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
+      for (const connection of connections) connection.send(bytes.subarray(start, start + PIECE_BYTES));
+      // The API has read most of it then: the pieces of all bodies alternate.
+      await expectServed();
+    }
+    const responses = connections.map((connection) => connection.nextResponse());
+    expect(new Set((await Promise.all(responses)).map(({ status }) => status))).toEqual(new Set([404]));
     await expectBoundedMemory();
   });
 

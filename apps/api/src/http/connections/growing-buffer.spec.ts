@@ -10,6 +10,19 @@ describe('GrowingBuffer', () => {
     expect(String(buffer.take())).toBe(text);
   });
 
+  it.each([
+    ['holds no more than the bytes that it expects', 10_000],
+    ['collects more bytes than it expects', 7000],
+  ])('%s', (_does, expected) => {
+    const buffer = new GrowingBuffer(expected);
+    const pieces = Array.from({ length: 10 }, (_, index) => Buffer.alloc(1000, index));
+    for (const piece of pieces) {
+      buffer.append(piece);
+      expect(buffer.capacity).toBeLessThanOrEqual(Math.max(expected, 2 * buffer.length));
+    }
+    expect(buffer.take()).toEqual(Buffer.concat(pieces));
+  });
+
   it('returns a single piece without copying or keeping it', () => {
     const buffer = new GrowingBuffer();
     const piece = Buffer.from('{}');

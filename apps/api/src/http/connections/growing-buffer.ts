@@ -9,6 +9,9 @@ export class GrowingBuffer {
   length = 0;
   private bytes: Buffer = EMPTY;
 
+  /** @param expected the number of bytes that will arrive, if known: no memory is held beyond it */
+  constructor(private readonly expected = Infinity) {}
+
   /** How many bytes of memory it holds. */
   get capacity(): number {
     return this.bytes.length;
@@ -35,7 +38,7 @@ export class GrowingBuffer {
 
   private grow(length: number): void {
     // Not from Node's pool, because a slice would keep the whole pool in memory.
-    const bytes = Buffer.allocUnsafeSlow(Math.max(MIN_CAPACITY, 2 * length));
+    const bytes = Buffer.allocUnsafeSlow(Math.max(length, Math.min(this.expected, Math.max(MIN_CAPACITY, 2 * length))));
     this.bytes.copy(bytes, 0, 0, this.length);
     this.bytes = bytes;
   }

@@ -25,7 +25,7 @@ export interface ReadBodyOptions {
 
 /** A body that is collected while it arrives. Beyond `maxBytes`, it is dropped. */
 export class ArrivingBody {
-  readonly bytes = new GrowingBuffer();
+  readonly bytes: GrowingBuffer;
   /** Resolves at its end. Never resolves if the client disconnects. */
   readonly ended: Promise<unknown>;
   isTooLarge = false;
@@ -34,7 +34,9 @@ export class ArrivingBody {
 
   constructor(response: ApiResponse, maxBytes: number) {
     const { req: request } = response;
-    const { bytes } = this;
+    const length = request.headers['content-length'];
+    const bytes = new GrowingBuffer(length === undefined ? undefined : Number(length));
+    this.bytes = bytes;
     this.ended = new Promise((resolve) => request.on('end', resolve));
     request.on('error', ignoreDisconnect).on('data', (piece: Buffer) => {
       // After an error response, the rest of the body is dropped.
