@@ -26,7 +26,7 @@ const RATE_ITEMS = 1000;
 const BURST_WORKERS = [2, 6];
 const MAX_DEVIATION = 0.2;
 /** For each worker, until V8 has compiled its code. With the limit, that would take longer than a burst. */
-const WARM_UP_CREATES = 6000;
+const WARM_UP_CREATES = 16_000;
 const WAITING_JOBS = 8000;
 /** All creates of a burst wait until they are stored. */
 const ENV = { CREATE_WAIT_MS: '120000' };
