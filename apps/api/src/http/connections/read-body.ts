@@ -26,26 +26,28 @@ export interface ReadBodyOptions {
 /** A body that is collected while it arrives. Beyond `maxBytes`, it is dropped. */
 export class ArrivingBody {
   readonly bytes: GrowingBuffer;
-  /** Resolves at its end. Never resolves if the client disconnects. */
-  readonly ended: Promise<unknown>;
+  /** Resolves at its end, or once it is too large. Never resolves if the client disconnects before. */
+  readonly ended: Promise<void>;
   isTooLarge = false;
-  /** Called once it is too large. */
-  onTooLarge: () => void = () => undefined;
 
   constructor(response: ApiResponse, maxBytes: number) {
     const { req: request } = response;
     const length = request.headers['content-length'];
     const bytes = new GrowingBuffer(length === undefined ? undefined : Number(length));
     this.bytes = bytes;
-    this.ended = new Promise((resolve) => request.on('end', resolve));
-    request.on('error', ignoreDisconnect).on('data', (piece: Buffer) => {
-      // After an error response, the rest of the body is dropped.
-      if (response.headersSent || this.isTooLarge) return;
-      bytes.append(piece);
-      this.isTooLarge = bytes.length > maxBytes;
-      if (this.isTooLarge) bytes.take();
-      if (!request.complete) response.clientConnection?.hold(bytes.capacity);
-      if (this.isTooLarge) this.onTooLarge();
+    this.ended = new Promise((resolve) => {
+      request.on('error', ignoreDisconnect).on('end', resolve);
+      request.on('data', (piece: Buffer) => {
+        // After an error response, the rest of the body is dropped.
+        if (response.headersSent || this.isTooLarge) return;
+        bytes.append(piece);
+        if (bytes.length > maxBytes) {
+          this.isTooLarge = true;
+          bytes.take();
+          resolve();
+        }
+        if (!request.complete) response.clientConnection?.hold(bytes.capacity);
+      });
     });
   }
 }
@@ -70,13 +72,10 @@ export function readBody(
 ): void {
   const { req: request } = response;
   checkMediaType(request);
-  if (begun?.isTooLarge === true || Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
   sendContinue(response);
   const arriving = begun ?? new ArrivingBody(response, maxBytes);
   const body = arriving.bytes;
-  arriving.onTooLarge = () => {
-    onError(tooLarge(maxBytes));
-  };
   // Node emits `end` in the async context of the connection. A promise's callback runs in that of the request.
   const accepted = arriving.ended.then(() => connections.accepted);
   const mayParse = accepted.then(() => {
@@ -87,6 +86,7 @@ export function readBody(
   });
   void mayParse.then(() => {
     try {
+      if (arriving.isTooLarge) throw tooLarge(maxBytes);
       response.clientConnection?.hold(body.length > usualBodyBytes ? body.length : 0);
       onBody(body.length === 0 && request.headers['content-type'] === undefined ? {} : parse(body.take()));
     } catch (error) {
