@@ -2,7 +2,7 @@ import { ITEM_FIELDS, ItemSchema } from '@app/contracts';
 import { mongo } from 'mongoose';
 import { itemJson, itemsJson } from './item-json.js';
 import type { StoredItem } from '../item-record.js';
-import type { MalformedItem } from './plain-item.js';
+import { type MalformedItem, toItemWithoutUrl } from './plain-item.js';
 
 const NOW = new Date('2026-11-21T12:00:00.000Z');
 const VIEW = { now: NOW, siteUrl: 'https://shop.example' };
@@ -52,6 +52,16 @@ function itemOf(changes: object = {}): object {
   const { _id: id, ...fields } = stored(changes);
   const item = { id, ...fields, url: `https://shop.example${fields.path}` };
   return JSON.parse(JSON.stringify(item)) as object;
+}
+
+/** Returns the Item that the driver and JSON.stringify produce, or the field that makes the document malformed. */
+function byDriver(document: object): unknown {
+  try {
+    const item = toItemWithoutUrl(mongo.BSON.deserialize(mongo.BSON.serialize(document)), NOW);
+    return JSON.parse(JSON.stringify({ ...item, url: `https://shop.example${item.path}` }));
+  } catch (error) {
+    return (error as MalformedItem).field;
+  }
 }
 
 /** Returns the Item, or the field that makes the document malformed. */
@@ -187,7 +197,7 @@ describe('itemJson', () => {
     expect(serialized(reversed)).toEqual(itemOf());
   });
 
-  it('returns a valid Item of random values, or names one of them', () => {
+  it('returns a valid Item of random values or names one of them, as with the driver', () => {
     const values = [
       ...[0, -1, 1.5, 2 ** 31, 2 ** 53, NaN, Infinity, true, false, null, undefined, '', 'text', 'available'],
       ...[NOW, new Date(NaN), new Date(8.64e15), '2026-11-21T12:00:00Z', [], ['a'], [1], [[{ a: null }]], {}, { a: 1 }],
@@ -201,7 +211,9 @@ describe('itemJson', () => {
         ITEM_FIELDS[1 + random(ITEM_FIELDS.length - 1)]?.name ?? '',
         values[random(values.length)],
       ]);
-      const item = serialized(stored(Object.fromEntries(changes) as object));
+      const document = stored(Object.fromEntries(changes) as object);
+      const item = serialized(document);
+      expect({ changes, item }).toEqual({ changes, item: byDriver(document) });
       const isNamed = changes.some(([name]) => name === item);
       expect({ changes, isValid: isNamed || ItemSchema.safeParse(item).success }).toEqual({ changes, isValid: true });
     }

@@ -1,7 +1,11 @@
+import { isUtf8 } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ITEM_FIELDS, type ItemWithoutUrl } from '@app/contracts';
 import { TtlCache } from '@app/runtime';
 import { mongo } from 'mongoose';
-import { MalformedItem, toItemWithoutUrl } from './plain-item.js';
+import { BsonReader, UnexpectedBson } from './bson-reader.js';
+import { MalformedItem, toItem, toItemWithoutUrl } from './plain-item.js';
+import { storedName } from './projection.js';
 
 /** An item in BSON, as MongoDB sends it. */
 export type RawItem = Uint8Array;
@@ -14,6 +18,8 @@ export interface ItemView {
   siteUrl: string;
 }
 
+/** In the order in which the service itself stores them. */
+const STORED_NAMES = ITEM_FIELDS.map(storedName);
 /** The offset of `_id`, which MongoDB stores first: after the length of the document, the type and the name. */
 const ID_AT = 4 + 1 + '_id\0'.length;
 /** How many bytes are serialized before other work runs. Numbers take the longest. */
@@ -130,10 +136,32 @@ function cachedJson(item: RawItem, { now, siteUrl }: ItemView): Uint8Array {
 
 /** Returns the JSON of an item in UTF-8, and until when it is valid. */
 function newJson(stored: RawItem, { now, siteUrl }: ItemView): { json: Buffer; until: number } {
-  const item = toItemWithoutUrl(deserialize(stored), now);
-  const { isBoosted, boostExpiresAt, path } = item;
-  return {
-    json: Buffer.from(`${JSON.stringify(item).slice(0, -1)},"url":${JSON.stringify(siteUrl + path)}}`),
-    until: isBoosted && boostExpiresAt !== null ? Date.parse(boostExpiresAt) : Infinity,
-  };
+  try {
+    const item = toItem(new BsonReader(asBuffer(stored)).values(STORED_NAMES), now);
+    return { json: toUtf8(jsonOf(item, toBinary(siteUrl))), until: lapseOf(item) };
+  } catch (error) {
+    // The id of a malformed item may be a text.
+    if (!(error instanceof UnexpectedBson) && !(error instanceof MalformedItem)) throw error;
+    const item = toItemWithoutUrl(deserialize(stored), now);
+    return { json: Buffer.from(jsonOf(item, siteUrl)), until: lapseOf(item) };
+  }
+}
+
+function jsonOf(item: ItemWithoutUrl, siteUrl: string): string {
+  return `${JSON.stringify(item).slice(0, -1)},"url":${JSON.stringify(siteUrl + item.path)}}`;
+}
+
+/** Returns when the boost of an item lapses, in ms since 1970. */
+function lapseOf({ isBoosted, boostExpiresAt }: ItemWithoutUrl): number {
+  return isBoosted && boostExpiresAt !== null ? Date.parse(boostExpiresAt) : Infinity;
+}
+
+function toBinary(text: string): string {
+  return Buffer.from(text).toString('latin1');
+}
+
+/** Returns the bytes of a binary string. MongoDB does not check texts, and decoding replaces what is not UTF-8. */
+function toUtf8(binary: string): Buffer {
+  const bytes = Buffer.from(binary, 'latin1');
+  return isUtf8(bytes) ? bytes : Buffer.from(bytes.toString());
 }

@@ -30,17 +30,16 @@ const CONVERSIONS: Record<FieldKind, (value: unknown) => unknown> = {
     const texts = Array.isArray(value) ? value.map(toText) : [undefined];
     return texts.includes(undefined) ? undefined : texts;
   },
-  values: (value) => (Array.isArray(value) ? value.map(toJson) : undefined),
+  values: (value) => (Array.isArray(value) ? value : undefined),
 };
 
 /** All with the same properties, which makes reading them fast. */
-const FIELDS = ITEM_FIELDS.map((field) => ({
-  name: field.name,
-  storedName: storedName(field),
-  isNullable: field.isNullable,
-  minimum: field.minimum,
-  values: field.values,
-  convert: CONVERSIONS[field.kind],
+const FIELDS = ITEM_FIELDS.map(({ name, kind, isNullable, minimum, values }) => ({
+  name,
+  isNullable,
+  minimum,
+  values,
+  convert: CONVERSIONS[kind],
 }));
 /** How much of an id is logged. */
 const SHOWN_LENGTH = 100;
@@ -56,14 +55,23 @@ const EMPTY = Object.fromEntries(FIELDS.map(({ name }) => [name, undefined as un
  */
 export function toItemWithoutUrl(document: object, now: Date): ItemWithoutUrl {
   const stored = document as Record<string, unknown>;
-  const id = stored['_id'];
+  const values = ITEM_FIELDS.map((field) => {
+    const value = stored[storedName(field)];
+    return field.kind === 'values' ? toJson(value) : value;
+  });
+  return toItem(values, now);
+}
+
+/** Does the same with the values of the fields, in the order of {@link ITEM_FIELDS}. `photos` must have a JSON form. */
+export function toItem(values: readonly unknown[], now: Date): ItemWithoutUrl {
+  const id = values[0];
   if (!(id instanceof ObjectId)) throw new MalformedItem(shown(id), 'id');
   const item = { ...EMPTY };
-  for (const field of FIELDS) {
-    const value = fieldOf(field, stored[field.storedName]);
+  FIELDS.forEach((field, index) => {
+    const value = fieldOf(field, values[index]);
     if (value === undefined) throw new MalformedItem(id.toHexString(), field.name);
     item[field.name] = value;
-  }
+  });
   const { isBoosted, boostExpiresAt } = item as ItemWithoutUrl;
   if (isBoosted && boostExpiresAt !== null && Date.parse(boostExpiresAt) <= now.getTime())
     Object.assign(item, { isBoosted: false, boostScore: 0 });
