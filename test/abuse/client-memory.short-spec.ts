@@ -134,7 +134,7 @@ describe('an API whose clients make it buffer data', () => {
     const connections = await Promise.all(Array.from({ length: 45 }, connectRaw));
     for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
       for (const connection of connections) connection.send(bytes.subarray(start, start + PIECE_BYTES));
-      // The API has read most of it then: the pieces of all bodies alternate.
+      // By then, the API has read most of the pieces, so the bodies arrive together.
       await expectServed();
     }
     const responses = connections.map((connection) => connection.nextResponse());

@@ -32,8 +32,7 @@ export class ArrivingBody {
 
   constructor(response: ApiResponse, maxBytes: number) {
     const { req: request } = response;
-    const length = request.headers['content-length'];
-    const bytes = new GrowingBuffer(length === undefined ? undefined : Number(length));
+    const bytes = new GrowingBuffer(Number(request.headers['content-length'] ?? Infinity));
     this.bytes = bytes;
     this.ended = new Promise((resolve) => {
       request.on('error', ignoreDisconnect).on('end', resolve);
