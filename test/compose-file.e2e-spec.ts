@@ -32,6 +32,8 @@ const CAPABILITIES: Record<string, string[]> = {
   redis: ['CHOWN', 'DAC_OVERRIDE', 'SETGID', 'SETUID'],
 };
 
+const GRAFANA_PROVISIONING = ['datasources', 'dashboards'].map((name) => `deploy/grafana/provisioning/${name}`);
+
 // Resolves anchors and merge keys.
 const { services, networks } = parseYaml(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8')) as ComposeFile;
 
@@ -104,9 +106,14 @@ describe('docker-compose.yml', () => {
     ]);
   });
 
+  it('hides no folder of provisioning that the image of Grafana has', () => {
+    const targets = (serviceOf('grafana').volumes ?? []).map((volume) => volume.split(':')[1]);
+    expect(targets).not.toContain('/etc/grafana/provisioning');
+  });
+
   it.each([
     ['prometheus', ['deploy/prometheus/prometheus.yml']],
-    ['grafana', ['deploy/grafana/provisioning', 'deploy/grafana/dashboards/item-listing.json']],
+    ['grafana', [...GRAFANA_PROVISIONING, 'deploy/grafana/dashboards/item-listing.json']],
   ])('mounts files that exist into %s', (name, expected) => {
     const files = mountedFiles(serviceOf(name));
     expect(files).toEqual(expect.arrayContaining(expected));
