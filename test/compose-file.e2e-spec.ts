@@ -111,6 +111,15 @@ describe('docker-compose.yml', () => {
     expect(targets).not.toContain('/etc/grafana/provisioning');
   });
 
+  it('lets Grafana report nothing, and download nothing', () => {
+    expect(serviceOf('grafana').environment).toMatchObject({
+      GF_ANALYTICS_REPORTING_ENABLED: 'false',
+      GF_ANALYTICS_CHECK_FOR_UPDATES: 'false',
+      GF_ANALYTICS_CHECK_FOR_PLUGIN_UPDATES: 'false',
+      GF_PLUGINS_PREINSTALL_DISABLED: 'true',
+    });
+  });
+
   it.each([
     ['prometheus', ['deploy/prometheus/prometheus.yml']],
     ['grafana', [...GRAFANA_PROVISIONING, 'deploy/grafana/dashboards/item-listing.json']],
