@@ -4,6 +4,8 @@ import { StepError } from '../../tools/steps.mjs';
 import { containersOfJson, containersOfTable } from './containers.mjs';
 
 const COMMANDS = [['docker', 'compose'], ['docker-compose']];
+/** Options of Compose: also use the services of this profile. */
+export const OBSERVABILITY = ['--profile', 'observability'];
 const LAST_LINES = 25;
 
 /** A Docker Compose project. Works with the Compose plugin and the standalone binary, including Compose 1. */
@@ -43,7 +45,18 @@ export class Compose {
 
   /** Removes everything the project has created, including volumes and built images. Ignores interruptions. */
   async remove() {
-    await this.#run(['down', '--volumes', '--rmi', 'local', '--remove-orphans']);
+    await this.#run([...OBSERVABILITY, 'down', '--volumes', '--rmi', 'local', '--remove-orphans']);
+  }
+
+  /** Returns the name of a service's image if no image of that name is on this machine. */
+  async missingImage(service) {
+    const config = await this.run(...OBSERVABILITY, 'config');
+    const [, image] = new RegExp(`^  ${service}:\\n[^]*?^    image: (\\S+)$`, 'm').exec(config) ?? [];
+    const found = execute(['docker', 'image', 'inspect', image], this.#env, this.#interrupted);
+    return found.then(
+      () => undefined,
+      () => image,
+    );
   }
 
   /** Returns the project's containers, including those that have exited. */

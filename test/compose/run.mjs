@@ -1,4 +1,5 @@
 // Tests docker-compose.yml with real containers, alongside whatever else runs on this machine, and then removes them.
+import { randomUUID } from 'node:crypto';
 import { Compose } from './compose.mjs';
 import { Items } from './items.mjs';
 import { scenario } from './scenario.mjs';
@@ -18,8 +19,9 @@ const { steps } = checks;
 
 try {
   const port = await getPort();
-  const ports = { PORT: String(port), ADMIN_PORT: String(await getPort()) };
-  const env = { ...process.env, ...ports, DEMO_CATALOGUE: 'on', CREATE_WAIT_MS: '10000' };
+  const ports = { PORT: String(port), ADMIN_PORT: String(await getPort()), PROMETHEUS_PORT: String(await getPort()) };
+  const settings = { DEMO_CATALOGUE: 'on', CREATE_WAIT_MS: '10000', METRICS_TOKEN: randomUUID() };
+  const env = { ...process.env, ...ports, ...settings };
   const compose = await Compose.find(PROJECT, env, interruption.signal);
   steps.print(`${compose.name}, project ${PROJECT}, port ${port}`);
   await compose.remove();

@@ -1,3 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../../tools/checkout/root.mjs';
+import { OBSERVABILITY } from './compose.mjs';
 import { unexpectedStates } from './containers.mjs';
 import { createDuring, createMany, expectExactlyOnce, summary } from './creates.mjs';
 import { expect, waitUntil } from './expect.mjs';
@@ -10,6 +14,9 @@ const REPLACE_WORKERS = [...REPLACE, '--scale', `worker=${WORKERS}`, 'worker'];
 const CONCURRENCY = 200;
 const WAITING_CREATES = 20;
 const HEALTHY_WITHIN_MS = 180_000;
+const SCRAPED_WITHIN_MS = 60_000;
+const SCRAPED = ['item-listing-api', ...Array(WORKERS).fill('item-listing-worker')];
+const DATA_SOURCE = join(ROOT, 'deploy/grafana/provisioning/datasources/prometheus.yml');
 
 const HEALTHY = { mongo: ['healthy'], redis: ['healthy'], api: ['healthy'], worker: Array(WORKERS).fill('healthy') };
 const DONE = { passwords: ['exit 0'], setup: ['exit 0'], demo: ['exit 0'] };
@@ -56,6 +63,19 @@ export async function scenario(checks, compose, items) {
     await expectExactlyOnce(items, [created]);
     stored.push(created);
   });
+
+  const missingImage = await compose.missingImage('prometheus');
+  if (missingImage !== undefined) checks.steps.print(`Prometheus is not checked: no image ${missingImage} is here`);
+  else {
+    await checks.run('Prometheus scrapes the API and all workers, and Grafana would reach it', async () => {
+      await compose.run(...OBSERVABILITY, 'up', '-d', '--no-deps', 'prometheus');
+      try {
+        await waitUntil(SCRAPED_WITHIN_MS, () => problemOfPrometheus(compose).catch(({ message }) => message));
+      } finally {
+        await compose.run(...OBSERVABILITY, 'rm', '--stop', '--force', 'prometheus');
+      }
+    });
+  }
 
   await checks.run('MongoDB and Redis refuse clients without a password', async () => {
     const fromMongodb = await compose.run('exec', '-T', 'worker', 'node', '-e', READ_WITHOUT_PASSWORD);
@@ -122,6 +142,22 @@ export async function scenario(checks, compose, items) {
 
 async function waitUntilHealthy(compose) {
   await waitUntil(HEALTHY_WITHIN_MS, async () => unexpectedStates(await compose.containers(), { ...HEALTHY, ...DONE }));
+}
+
+/** Describes what is wrong with the targets and the rules of Prometheus, at the URL that Grafana uses. */
+async function problemOfPrometheus(compose) {
+  const [, url] = /url: (\S+)/.exec(readFileSync(DATA_SOURCE, 'utf8')) ?? [];
+  const get = async (path) => {
+    const request = ['exec', '-T', 'prometheus', 'wget', '-q', '-O', '-', `${url}/api/v1/${path}`];
+    return JSON.parse(await compose.run(...OBSERVABILITY, ...request)).data;
+  };
+  const { activeTargets } = await get('targets');
+  const down = activeTargets.find(({ health }) => health !== 'up');
+  if (down !== undefined) return `${down.scrapeUrl} is ${down.health}: ${down.lastError}`;
+  const scraped = activeTargets.map(({ labels }) => labels.job).sort();
+  if (scraped.join() !== SCRAPED.join()) return `Prometheus scrapes ${scraped.join(', ') || 'nothing'}`;
+  const rules = (await get('rules')).groups.flatMap((group) => group.rules);
+  return rules.length > 0 && rules.every(({ health }) => health === 'ok') ? undefined : 'Rules are not evaluated';
 }
 
 function startTimeOfLastWorker(compose) {
