@@ -18,5 +18,14 @@ export const REFUSALS = [
     values: 'worker.autoscaling.enabled=true',
     message: 'Set worker.autoscaling.serverAddress to the URL of Prometheus',
   },
+  // A cluster would drop the unknown field, and the rest would allow more than was meant.
+  ...['apiFrom[0]', 'metricsFrom[0]', 'egress.mongodb.to[0]', 'egress.extra[0].to[0]'].flatMap((peer) => [
+    {
+      values: `networkPolicy.${peer}.namespaceSelector.matchLabel.team=shop`,
+      message: /additional properties 'matchLabel' not allowed/i,
+    },
+    { values: `networkPolicy.${peer}.cidr=10.1.0.0/16`, message: /additional properties 'cidr' not allowed/i },
+  ]),
+  { values: 'networkPolicy.egress.extra[0].port=443', message: /additional properties 'port' not allowed/i },
   { values: 'podMonitor.enabled=true', message: 'Set networkPolicy.metricsFrom to the pods of Prometheus' },
 ];
