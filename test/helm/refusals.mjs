@@ -1,3 +1,5 @@
+const SCALED_WORKER = 'worker.autoscaling.enabled=true,worker.autoscaling.serverAddress=http://prometheus:9090';
+
 /** Values that the chart refuses, and what the message says. All but the first are on top of required.yaml. */
 export const REFUSALS = [
   { values: 'image.repository=', message: 'Set image.repository to the prefix of your images' },
@@ -17,6 +19,18 @@ export const REFUSALS = [
   {
     values: 'worker.autoscaling.enabled=true',
     message: 'Set worker.autoscaling.serverAddress to the URL of Prometheus',
+  },
+  {
+    values: 'api.autoscaling.enabled=true,api.autoscaling.minReplicas=11',
+    message: 'Set api.autoscaling.maxReplicas to minReplicas or more',
+  },
+  {
+    values: `${SCALED_WORKER},worker.autoscaling.minReplicas=11`,
+    message: 'Set worker.autoscaling.maxReplicas to minReplicas or more',
+  },
+  {
+    values: `${SCALED_WORKER},worker.autoscaling.authentication.modes=bearer`,
+    message: 'Set worker.autoscaling.authentication.name to a TriggerAuthentication',
   },
   // A cluster would drop the unknown field, and the rest would allow more than was meant.
   ...['apiFrom[0]', 'metricsFrom[0]', 'egress.mongodb.to[0]', 'egress.extra[0].to[0]'].flatMap((peer) => [
