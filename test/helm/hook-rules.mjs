@@ -17,6 +17,14 @@ export const HOOK_RULES = [
           .map(() => 'its account comes later'),
       ]),
   },
+  {
+    title: 'a setup that takes too long ends before its job, which would delete its logs',
+    problems: (manifests) =>
+      ofKind(manifests, 'Job').flatMap(({ spec: { activeDeadlineSeconds: ofJob, template } }) => {
+        const { activeDeadlineSeconds: ofPod } = template.spec;
+        return ofPod < ofJob ? [] : [`its pod has ${ofPod} s, and the job ${ofJob} s`];
+      }),
+  },
 ];
 
 function policiesOf(manifests, { metadata }) {
