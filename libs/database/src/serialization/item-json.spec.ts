@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { ITEM_FIELDS, ItemSchema } from '@app/contracts';
 import { mongo } from 'mongoose';
 import { itemJson, itemsJson } from './item-json.js';
@@ -148,6 +149,7 @@ describe('itemJson', () => {
     ['price', new mongo.Decimal128('0.1234567890123456789')],
     ['price', NaN],
     ['price', '12.5'],
+    ['publicId', 0],
     ['stock', 5.5],
     ['favouriteCount', mongo.Long.fromString('9007199254740993')],
     ['name', 5],
@@ -186,10 +188,27 @@ describe('itemJson', () => {
     }
   });
 
+  it('serializes large items, and usual ones after these', () => {
+    for (const description of ['a'.repeat(2_000_000), '"'.repeat(1_000_000), 'ü\n'.repeat(300_000)]) {
+      expect(serialized(stored({ description }))).toEqual(itemOf({ description }));
+      expect(serialized(stored())).toEqual(itemOf());
+      expect(serialized(stored({ description, price: 'none' }))).toBe('price');
+      expect(serialized(stored())).toEqual(itemOf());
+    }
+  });
+
+  it('accepts a site and texts of any script', () => {
+    const document = mongo.BSON.serialize(stored({ path: '/items/é"\n' }));
+    const json = itemJson(document, { now: NOW, siteUrl: 'https://bücher.example' });
+    expect(JSON.parse(json.toString())).toMatchObject({ url: 'https://bücher.example/items/é"\n' });
+  });
+
   it('replaces invalid UTF-8 with U+FFFD', () => {
     const document = Buffer.from(mongo.BSON.serialize(stored({ name: 'Red ?? bike' })));
     document.fill(0xff, document.indexOf('??'), document.indexOf('??') + 2);
-    expect(JSON.parse(itemJson(document, VIEW).toString())).toMatchObject({ name: 'Red \ufffd\ufffd bike' });
+    const json = itemJson(document, VIEW);
+    expect(isUtf8(json)).toBe(true);
+    expect(JSON.parse(json.toString())).toMatchObject({ name: 'Red \ufffd\ufffd bike' });
   });
 
   it('accepts stored fields in any order', () => {
