@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { request, type RequestOptions } from 'node:http';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { createRedis, removeDatabaseServers, startRedis, type DatabaseServer } from './support/database-servers.js';
 import { freshEnvironment, openDatabase } from './support/environment.js';
@@ -53,6 +55,23 @@ describe('the endpoints for operators', () => {
       expect((await fetch(`${base}${path}`)).status).toBe(404);
       expect((await fetch(`${url}${path}`)).status).toBe(200);
     }
+  });
+
+  it.each([
+    ['public', 200, 404],
+    ['admin', 404, 200],
+    ['off', 404, 404],
+  ])('the docs page and the OpenAPI document are served where DOCS says: %s', async (DOCS, onPublic, onAdmin) => {
+    const process = await start('api', { DOCS });
+    const { base } = await process.client();
+    const url = await process.adminUrl();
+    for (const path of ['/docs', '/docs/page.js', '/docs/swagger-ui-bundle.js', '/openapi.json']) {
+      expect({ path, status: (await fetch(`${base}${path}`)).status }).toEqual({ path, status: onPublic });
+      expect({ path, status: (await fetch(`${url}${path}`)).status }).toEqual({ path, status: onAdmin });
+    }
+    if (DOCS !== 'admin') return;
+    const document = readFileSync(join(__dirname, '..', 'openapi.json'), 'utf8');
+    expect(await (await fetch(`${url}/openapi.json`)).json()).toEqual(JSON.parse(document));
   });
 
   it('the endpoints for operators are also on the port of the worker', async () => {

@@ -19,7 +19,7 @@ describeInBrowser('the docs page (skipped unless Chromium is installed: apt-get 
   const consoleMessages: string[] = [];
 
   beforeAll(async () => {
-    const args = [`--host-resolver-rules=MAP ${HOST} 127.0.0.1, MAP * ~NOTFOUND`, '--no-sandbox'];
+    const args = [`--host-resolver-rules=MAP ${HOST} 127.0.0.1, MAP localhost 127.0.0.1, MAP * ~NOTFOUND`, '--no-sandbox'];
     [service, browser] = await Promise.all([
       startService(),
       chromium.launch({ args, ...(executablePath === undefined ? {} : { executablePath }) }),
@@ -51,6 +51,21 @@ describeInBrowser('the docs page (skipped unless Chromium is installed: apt-get 
     expect(requests.filter((url) => !url.startsWith(`${origin}/`) && !url.startsWith('data:'))).toEqual([]);
     expect(requests).toContain(`${origin}/openapi.json`);
     expect(consoleMessages).toEqual([]);
+  });
+
+  it('the docs page shows the operations on the port for operators, where it cannot send requests', async () => {
+    const other = await startService({ env: { DOCS: 'admin' } });
+    try {
+      const seen = consoleMessages.length;
+      await page.goto(`${other.adminUrl.replace('127.0.0.1', 'localhost')}/docs`);
+      await page.locator(CREATE).click();
+      await page.locator(`${CREATE} .parameters-container, ${CREATE} .opblock-section-request-body`).first().waitFor();
+      expect(await page.locator('.opblock').count()).toBe(3);
+      expect(await page.locator('.try-out__btn').count()).toBe(0);
+      expect(consoleMessages.slice(seen)).toEqual([]);
+    } finally {
+      await other.stop();
+    }
   });
 
   it('the docs page sends the credential of "Authorize" with its requests', async () => {

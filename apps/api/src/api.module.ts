@@ -17,7 +17,7 @@ import {
 import { API_CONFIG } from './api-config.js';
 import { authProviders } from './auth/auth.providers.js';
 import { JwtVerifier } from './auth/jwt-verifier.js';
-import { DocsController } from './docs/docs.controller.js';
+import { DocsModule } from './docs/docs.module.js';
 import { ApiReadiness, type OptionalPart } from './readiness.js';
 import { CreateItemProducer } from './items/create-item.producer.js';
 import { ItemsController } from './items/items.controller.js';
@@ -121,7 +121,12 @@ export class ApiModule implements OnApplicationShutdown {
       { provide: ErrorFilter, useValue: errors },
       { provide: APP_FILTER, useValue: errors },
     ];
-    return { module: ApiModule, controllers: [ItemsController, DocsController, HealthController], providers };
+    return {
+      module: ApiModule,
+      imports: config.docs === 'public' ? [DocsModule.with({ canTry: true })] : [],
+      controllers: [ItemsController, HealthController],
+      providers,
+    };
   }
 
   /** Closes the queue before the database. Earlier hooks, such as `onModuleDestroy`, may still use both. */

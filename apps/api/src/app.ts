@@ -9,6 +9,7 @@ import { checkMongodbUri, Database } from '@app/database';
 import { parseRedisUrl, CreateQueue } from '@app/queue';
 import { nestLogger, SharedReadiness, type ApiConfig, type Logger, type Stoppable } from '@app/runtime';
 import { ApiModule } from './api.module.js';
+import { DocsModule } from './docs/docs.module.js';
 import { ApiReadiness } from './readiness.js';
 import { CreateItemProducer } from './items/create-item.producer.js';
 import { Authorizer } from './auth/authorizer.js';
@@ -111,8 +112,10 @@ async function startApiAdmin(
 ): Promise<AdminServer | undefined> {
   const { adminHost: host, adminPort } = config;
   const [readiness, registry] = [app.get(SharedReadiness), app.get<Registry>(Registry)];
+  // The operations are on another port, so the page cannot send requests to them.
+  const imports = config.docs === 'admin' ? [DocsModule.with({ canTry: false })] : [];
   try {
-    const admin = await startAdmin({ host, port: adminPort, config, readiness, registry, logger });
+    const admin = await startAdmin({ host, port: adminPort, config, imports, readiness, registry, logger });
     logger.info({ host, port: admin.port }, 'listening for operators');
     return admin;
   } catch (error) {

@@ -35,6 +35,8 @@ export interface AdminOptions {
   readiness: SharedReadiness;
   registry: Registry;
   logger: Logger;
+  /** Modules with more endpoints, which are open. */
+  imports?: DynamicModule[];
 }
 
 /** A running server of the endpoints for operators. */
@@ -79,9 +81,10 @@ export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
   };
 }
 
-function moduleOf({ readiness, registry }: AdminOptions): DynamicModule {
+function moduleOf({ imports = [], readiness, registry }: AdminOptions): DynamicModule {
   return {
     module: AdminModule,
+    imports,
     controllers: [HealthController, MetricsController],
     providers: [
       { provide: SharedReadiness, useValue: readiness },

@@ -16,6 +16,20 @@ export const PAGE = `<!doctype html>
 </html>
 `;
 
-/** Shows the document. By default, Swagger UI would have validator.swagger.io validate it. */
-export const PAGE_SCRIPT = `SwaggerUIBundle({ url: 'openapi.json', dom_id: '#swagger-ui', deepLinking: true, validatorUrl: null });
-`;
+/** The script that shows the document. */
+export class PageScript {
+  readonly text: string;
+
+  /** @param canTry whether the page can send requests */
+  constructor(canTry: boolean) {
+    const options = {
+      url: 'openapi.json',
+      dom_id: '#swagger-ui',
+      deepLinking: true,
+      // By default, validator.swagger.io validates the document.
+      validatorUrl: null,
+      ...(canTry ? {} : { supportedSubmitMethods: [] }),
+    };
+    this.text = `SwaggerUIBundle(${JSON.stringify(options)});\n`;
+  }
+}

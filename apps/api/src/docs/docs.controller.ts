@@ -4,7 +4,7 @@ import { Controller, Get, Res } from '@nestjs/common';
 import swaggerUiFolder from 'swagger-ui-dist/absolute-path.js';
 import type { ApiResponse } from '../http/api-message.js';
 import { Json } from '../orpc/json.js';
-import { PAGE, PAGE_SCRIPT } from './docs-page.js';
+import { PAGE, PageScript } from './docs-page.js';
 import { OPENAPI } from './openapi.js';
 
 /** Each response is built once and shared. */
@@ -16,6 +16,8 @@ const ICON = swaggerUi('favicon-32x32.png');
 /** Serves the OpenAPI document and a page that shows it. The page loads nothing from other hosts. */
 @Controller()
 export class DocsController {
+  constructor(private readonly pageScript: PageScript) {}
+
   @Get('openapi.json')
   openapi(): Json {
     return DOCUMENT;
@@ -28,7 +30,7 @@ export class DocsController {
 
   @Get('docs/page.js')
   script(@Res() response: ApiResponse): void {
-    send(response, 'text/javascript', PAGE_SCRIPT);
+    send(response, 'text/javascript', this.pageScript.text);
   }
 
   @Get('docs/swagger-ui-bundle.js')

@@ -56,6 +56,8 @@ export interface ApiConfig extends CommonConfig, AdminTokens {
   fastLane: boolean;
   /** Whether to log each request. */
   logAccess: boolean;
+  /** Which port serves the OpenAPI document and its page. */
+  docs: 'public' | 'admin' | 'off';
   /** Origins whose pages may call the API. Empty turns CORS off. */
   corsOrigins: string[];
   /** Proxies whose `X-Forwarded-For` is trusted: a number of hops, or networks. Empty means none. */
@@ -107,6 +109,7 @@ export function loadApiConfig(env = process.env): ApiConfig {
     limits: loadLimitsConfig(env),
     fastLane: read(env, 'FAST_LANE') === 'on',
     logAccess: read(env, 'LOG_ACCESS') === 'on',
+    docs: read(env, 'DOCS'),
     corsOrigins: read(env, 'CORS_ORIGINS'),
     trustProxy: read(env, 'TRUST_PROXY'),
     idempotencySecret: read(env, 'IDEMPOTENCY_SECRET'),

@@ -115,6 +115,7 @@ const settings = {
   MAX_CONNECTIONS: integer(10_000, 1, 1_000_000),
   KEEP_ALIVE_MS: integer(75_000, 1000, 3_600_000),
   FAST_LANE: { schema: z.enum(['on', 'off']).default('on'), rule: 'on or off' },
+  DOCS: { schema: z.enum(['public', 'admin', 'off']).default('public'), rule: 'public, admin or off' },
   CORS_ORIGINS: list(ORIGIN, 'origins such as https://shop.example'),
   TRUST_PROXY: {
     schema: z.union([z.stringFormat('hops', /^\d$/).transform(Number), proxies.schema]),
