@@ -19,7 +19,10 @@ describeInBrowser('the docs page (skipped unless Chromium is installed: apt-get 
   const consoleMessages: string[] = [];
 
   beforeAll(async () => {
-    const args = [`--host-resolver-rules=MAP ${HOST} 127.0.0.1, MAP localhost 127.0.0.1, MAP * ~NOTFOUND`, '--no-sandbox'];
+    const args = [
+      `--host-resolver-rules=MAP ${HOST} 127.0.0.1, MAP localhost 127.0.0.1, MAP * ~NOTFOUND`,
+      '--no-sandbox',
+    ];
     [service, browser] = await Promise.all([
       startService(),
       chromium.launch({ args, ...(executablePath === undefined ? {} : { executablePath }) }),
