@@ -218,6 +218,31 @@ describe('the time of a read', () => {
         expect(small.isRunning).toBe(true);
       },
     );
+
+    it('the time of a read is not spent on requests whose clients disconnect before their bodies are parsed', async () => {
+      const { base } = await small.client();
+      await delayQueries(TOO_LATE_MS);
+      const head = 'POST /api/orpc/items/getAll HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
+      const requestOf = (json: string): string => `${head}Content-Length: ${String(json.length)}\r\n\r\n${json}`;
+      const slow = requestOf(JSON.stringify({ x: Array.from({ length: 20_000 }, () => ({})) }));
+      const large = requestOf(JSON.stringify({ search: `${uniqueWord()} ${'x'.repeat(900_000)}` }));
+      const open = async (request: string, count: number): Promise<RawConnection[]> => {
+        const connections = await Promise.all(Array.from({ length: count }, () => RawConnection.open(base)));
+        for (const connection of connections) connection.send(request);
+        return connections;
+      };
+      const first = await open(slow, 100);
+      for (let wave = 0; wave < 10; wave++) {
+        const connections = await open(large, 40);
+        await delay(100);
+        for (const connection of connections) connection.destroy();
+      }
+      await delay(PROMPTLY_MS);
+      await stopDelay();
+      for (const connection of first) connection.destroy();
+      await eventually(() => new ApiClient(base).getAll());
+      expect(small.isRunning).toBe(true);
+    });
   });
 
   /** Requests all of these items at the same moment, by sending the requests while the API is stopped. */

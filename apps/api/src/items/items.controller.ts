@@ -78,5 +78,6 @@ function dropUnknownKeys(input: object, request: ApiRequest): void {
 
 /** Resolves when the client has disconnected: nothing else closes a response before it is sent. */
 function closed(response: ApiResponse): Promise<void> {
+  if (response.closed) return Promise.resolve();
   return new Promise((resolve) => response.once('close', resolve));
 }

@@ -81,9 +81,12 @@ export function readBody(
     request.receivedAt = performance.now() - request.checkedForMs;
     if (body.length <= LARGE_BYTES) return undefined;
     response.clientConnection?.hold(body.capacity);
+    // Frees it if the client disconnects before its turn.
+    response.once('close', () => body.take());
     return largeBodies.next();
   });
   void mayParse.then(() => {
+    if (request.socket.destroyed) return;
     try {
       if (arriving.isTooLarge) throw tooLarge(maxBytes);
       response.clientConnection?.hold(body.length > usualBodyBytes ? body.length : 0);
