@@ -377,6 +377,8 @@ describe('a job in the create queue', () => {
   });
 
   it('a job makes the worker not ready if it is not taken', async () => {
+    // An earlier test has paused the queue, and the worker looks every two seconds.
+    await worker.waitForStatus('ready');
     await jobs.queue.setGlobalConcurrency(0);
     await add(newMongoId(), {});
     const { parts } = await worker.waitForStatus('not ready');
