@@ -2,8 +2,10 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { ROOT } from '../checkout/root.mjs';
 
-const PAGES = ['/docs', '/health/ready'];
+const PAGES = ['/health/ready'];
 const ADMIN_PAGES = ['/metrics', '/queues'];
+/** Where the API serves its documentation, by the setting. */
+const { DOCS = 'public' } = process.env;
 const EXAMPLES = join(ROOT, 'dist', 'apps', 'api', 'src', 'docs', 'examples.js');
 
 /** Returns the text for a newcomer: the pages, and three commands to paste. */
@@ -13,8 +15,8 @@ export async function welcome(apiPort, adminPort) {
   return [
     '',
     `Ready: ${api}`,
-    ...PAGES.map((page) => `  ${api}${page}`),
-    ...ADMIN_PAGES.map((page) => `  http://localhost:${adminPort}${page}`),
+    ...[...(DOCS === 'public' ? ['/docs'] : []), ...PAGES].map((page) => `  ${api}${page}`),
+    ...[...(DOCS === 'admin' ? ['/docs'] : []), ...ADMIN_PAGES].map((page) => `  http://localhost:${adminPort}${page}`),
     '',
     'Try it:',
     curl(api, 'getAll', { pageSize: 2 }),
