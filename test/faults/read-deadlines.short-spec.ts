@@ -206,9 +206,7 @@ describe('the time of a read', () => {
       async (name, others) => {
         const { base } = await small.client();
         await delayQueries(TOO_LATE_MS);
-        const body = Buffer.from(JSON.stringify({ ...others, [name]: `${uniqueWord()} ${'x'.repeat(900_000)}` }));
-        const head = `POST /api/orpc/items/getAll HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
-        const request = Buffer.concat([Buffer.from(`${head}Content-Length: ${String(body.length)}\r\n\r\n`), body]);
+        const request = listRequest({ ...others, [name]: `${uniqueWord()} ${'x'.repeat(900_000)}` });
         const connections = await Promise.all(Array.from({ length: READERS }, () => RawConnection.open(base)));
         for (const connection of connections) connection.send(request);
         await delay(PROMPTLY_MS);
@@ -222,11 +220,9 @@ describe('the time of a read', () => {
     it('the time of a read is not spent on requests whose clients disconnect before their bodies are parsed', async () => {
       const { base } = await small.client();
       await delayQueries(TOO_LATE_MS);
-      const head = 'POST /api/orpc/items/getAll HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
-      const requestOf = (json: string): string => `${head}Content-Length: ${String(json.length)}\r\n\r\n${json}`;
-      const slow = requestOf(JSON.stringify({ x: Array.from({ length: 20_000 }, () => ({})) }));
-      const large = requestOf(JSON.stringify({ search: `${uniqueWord()} ${'x'.repeat(900_000)}` }));
-      const open = async (request: string, count: number): Promise<RawConnection[]> => {
+      const slow = listRequest({ x: Array.from({ length: 20_000 }, () => ({})) });
+      const large = listRequest({ search: `${uniqueWord()} ${'x'.repeat(900_000)}` });
+      const open = async (request: Buffer, count: number): Promise<RawConnection[]> => {
         const connections = await Promise.all(Array.from({ length: count }, () => RawConnection.open(base)));
         for (const connection of connections) connection.send(request);
         return connections;
@@ -261,3 +257,10 @@ describe('the time of a read', () => {
     return responses;
   };
 });
+
+/** Returns the bytes of a request for a list. */
+function listRequest(input: object): Buffer {
+  const body = Buffer.from(JSON.stringify(input));
+  const head = `POST /api/orpc/items/getAll HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
+  return Buffer.concat([Buffer.from(`${head}Content-Length: ${String(body.length)}\r\n\r\n`), body]);
+}
