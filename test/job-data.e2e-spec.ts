@@ -84,19 +84,22 @@ describe('a job in the create queue', () => {
 
   describe('that is not a create job', () => {
     it.each([
-      ['nothing', {}],
-      ['null', null],
-      ['a text', 'garbage'],
-      ['a version that is no number', { ...createJob(), version: '1' }],
-      ['the id of another job', createJob()],
-      ['an item without a name', { ...createJob(), item: { description: 'x' } }],
-    ])('a job that is not a create job ends up in failed, with the reason and its data: %s', async (_what, data) => {
-      const id = newMongoId();
-      await add(id, data);
-      const { failedReason, data: kept = '' } = await failed(id);
-      expect(failedReason).toMatch(/^Not a create job: /);
-      expect(JSON.parse(kept)).toEqual(data);
-    });
+      ['nothing', {}, 'version: Invalid input'],
+      ['null', null, 'Invalid input'],
+      ['a text', 'garbage', 'Invalid input'],
+      ['a version that is no number', { ...createJob(), version: '1' }, 'version: Invalid input'],
+      ['the id of another job', createJob(), 'its id differs'],
+      ['an item without a name', { ...createJob(), item: { description: 'x' } }, 'item.name: Invalid input'],
+    ])(
+      'a job that is not a create job ends up in failed, with the reason and its data: %s',
+      async (_, data, reason) => {
+        const id = newMongoId();
+        await add(id, data);
+        const { failedReason, data: kept = '' } = await failed(id);
+        expect(failedReason?.split('\n')[0]?.startsWith(`Not a create job: ${reason}`)).toBe(true);
+        expect(JSON.parse(kept)).toEqual(data);
+      },
+    );
 
     it('a job does not block other jobs and ends up in failed if its data is not JSON, which is not logged', async () => {
       await jobs.queue.pause();

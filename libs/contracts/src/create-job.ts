@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { NewItemSchema } from './create-item.js';
+import { issuesOf } from './input-issues.js';
 import { ItemIdSchema, type ItemWithoutUrl } from './item.js';
 
 /** The version of the job data, by which a worker recognises jobs that it understands. */
@@ -35,8 +36,15 @@ export function parseCreateJob(data: unknown, id: string | undefined): ParsedCre
   const { version } = (data ?? {}) as { version?: unknown };
   if (typeof version === 'number' && version !== CREATE_JOB_VERSION) return { kind: 'other version' };
   const { success, data: job, error } = CreateJobSchema.safeParse(data);
-  if (!success) return { kind: 'invalid', reason: z.prettifyError(error) };
+  if (!success) return { kind: 'invalid', reason: reasonOf(error) };
   return job.id === id ? { kind: 'valid', job } : { kind: 'invalid', reason: 'its id differs from the job id' };
+}
+
+/** Returns what is wrong, in one line: lists of failed jobs show only the first line. */
+function reasonOf(error: z.ZodError): string {
+  return issuesOf(error)
+    .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`))
+    .join('; ');
 }
 
 /** The outcome of a create: the stored item and the hash of the request that created it, or a permanent failure. */
