@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { TimeoutError } from '@app/runtime';
-import type { Loader } from './loader.js';
+import type { Loader, Outcome } from './loader.js';
 import { runImport } from './run-import.js';
-import type { SourceLine } from './source-line.js';
+import type { RejectedLine, SourceLine } from './source-line.js';
 
 describe('runImport', () => {
   it('throws the error of a batch even if no further line arrives', async () => {
@@ -34,5 +34,23 @@ describe('runImport', () => {
     await runImport(lines(), loader, { concurrency: 2, stop, report });
     expect(store).toHaveBeenCalledTimes(1);
     expect(report).not.toHaveBeenCalled();
+  });
+
+  it('reports the rejected lines of a batch in the order of the file', async () => {
+    const reject = (number: number): RejectedLine => ({ number, text: '', reasons: [] });
+    async function* lines(): AsyncGenerator<SourceLine | RejectedLine> {
+      yield { number: 1, text: '{}', value: {} };
+      yield reject(2);
+      yield { number: 3, text: '{}', value: {} };
+      yield await Promise.resolve(reject(4));
+    }
+    const outcome = { stored: 0, existing: 0, rejects: [reject(3), reject(1)] };
+    const loader: Loader = { prepare: () => Promise.resolve(() => Promise.resolve(outcome)) };
+    const report = jest.fn((_: number, { rejects }: Outcome) => {
+      expect(rejects.map(({ number }) => number)).toEqual([1, 2, 3, 4]);
+      return Promise.resolve();
+    });
+    await runImport(lines(), loader, { concurrency: 2, stop: new AbortController(), report });
+    expect(report).toHaveBeenCalledTimes(1);
   });
 });

@@ -43,7 +43,7 @@ export async function runImport(
       await pool.start(async () => {
         const outcome = await retryWhileUnavailable(store, stop.signal);
         if (outcome === undefined) return;
-        outcome.rejects = [...rejects, ...outcome.rejects];
+        outcome.rejects = [...rejects, ...outcome.rejects].sort((a, b) => a.number - b.number);
         reported = reported.then(() => report(valid.length + rejects.length, outcome));
         await reported;
       });
