@@ -1,7 +1,7 @@
 import { words } from './words.js';
 
 /** The version of the rules below. The terms of items with an older version are derived again. */
-export const SEARCH_VERSION = 3;
+export const SEARCH_VERSION = 4;
 
 /** How many distinct words of a text are indexed. */
 const INDEXED_WORDS = 200;

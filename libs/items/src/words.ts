@@ -8,8 +8,11 @@ export interface Word {
 }
 
 const MAX_TERM_LENGTH = 200;
-/** A word with more runs of letters and digits, such as a serial number, is looked up as a whole. */
-const MAX_RUNS = 4;
+/**
+ * A word with more runs of letters and digits, such as a serial number, is looked up as a whole. Three measures with
+ * their unit, as in "120x60x75cm", have six.
+ */
+const MAX_RUNS = 6;
 /** A pair of characters counts as half a word, because words without spaces have two or three characters. */
 const PAIR_COST = 0.5;
 
