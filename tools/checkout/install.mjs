@@ -63,14 +63,20 @@ async function install() {
 function isInstalled() {
   const wanted = packagesIn('package-lock.json');
   const installed = packagesIn(join('node_modules', '.package-lock.json'));
+  if (!wanted || !installed) return false;
   return Object.entries(wanted).every(([path, { version, optional }]) => {
     // The empty path is the checkout itself. Optional packages for other platforms are never installed.
     return path === '' || (optional && !installed[path]) || installed[path]?.version === version;
   });
 }
 
+/** Returns nothing if the file is missing or damaged. npm replaces its own, and says what is wrong with the other. */
 function packagesIn(file) {
-  return JSON.parse(read(join(ROOT, file)) ?? '{}').packages ?? {};
+  try {
+    return JSON.parse(readFileSync(join(ROOT, file), 'utf8')).packages;
+  } catch {
+    return undefined;
+  }
 }
 
 function read(path) {
