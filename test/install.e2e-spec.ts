@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, lstat, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,7 +8,7 @@ const run = promisify(execFile);
 const ROOT = join(__dirname, '..');
 const RECORD = 'node_modules/.package-lock.json';
 /** Takes the place of npm: records the packages as npm does, without any. */
-const NPM = `#!/bin/sh\nmkdir -p node_modules && cp package-lock.json ${RECORD}\n`;
+const NPM = `#!/bin/sh\n[ -z "$NPM_FAILS" ] && mkdir -p node_modules && cp package-lock.json ${RECORD}\n`;
 const WITHIN_MS = 20_000;
 
 describe('the installation of dependencies by a tool', () => {
@@ -26,12 +26,22 @@ describe('the installation of dependencies by a tool', () => {
     await rm(folder, { recursive: true });
   });
 
-  const install = (): Promise<{ stderr: string }> =>
-    run(process.execPath, ['tools/checkout/install.mjs'], { cwd: folder, env: { PATH: path }, timeout: WITHIN_MS });
+  const install = (env: NodeJS.ProcessEnv = {}): Promise<{ stderr: string }> =>
+    run(process.execPath, ['tools/checkout/install.mjs'], {
+      cwd: folder,
+      env: { PATH: path, ...env },
+      timeout: WITHIN_MS,
+    });
+  const isLocked = (): Promise<boolean> =>
+    lstat(join(folder, '.local', 'install.lock')).then(
+      () => true,
+      () => false,
+    );
 
   it('installs once', async () => {
     expect((await install()).stderr).toBe('Install dependencies (npm ci)\n');
     expect((await install()).stderr).toBe('');
+    expect(await isLocked()).toBe(false);
   });
 
   it('repeats an installation whose record is incomplete', async () => {
@@ -40,5 +50,35 @@ describe('the installation of dependencies by a tool', () => {
     await writeFile(join(folder, RECORD), record.slice(0, 5000));
     await install();
     expect(await readFile(join(folder, RECORD), 'utf8')).toBe(record);
+  });
+
+  it('does not wait for a lock that names no running process', async () => {
+    await mkdir(join(folder, '.local'));
+    await writeFile(join(folder, '.local', 'install.lock'), '');
+    expect((await install()).stderr).toBe('Install dependencies (npm ci)\n');
+    await rm(join(folder, RECORD));
+    await symlink('999999999', join(folder, '.local', 'install.lock'));
+    expect((await install()).stderr).toBe('Install dependencies (npm ci)\n');
+  });
+
+  it('leaves no lock if npm fails', async () => {
+    await expect(install({ NPM_FAILS: 'yes' })).rejects.toMatchObject({ code: 2 });
+    expect(await isLocked()).toBe(false);
+  });
+
+  it('prints one line and leaves no lock if npm is not on PATH', async () => {
+    await expect(install({ PATH: folder })).rejects.toMatchObject({
+      code: 2,
+      stderr: 'Install dependencies (npm ci)\nspawn npm ENOENT\n',
+    });
+    expect(await isLocked()).toBe(false);
+  });
+
+  it('prints one line if it cannot write to the checkout', async () => {
+    await writeFile(join(folder, '.local'), '');
+    await expect(install()).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^EEXIST: [^\n]*\.local'\n$/) as string,
+    });
   });
 });

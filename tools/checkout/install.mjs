@@ -3,7 +3,7 @@
 import '../node-version.mjs';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRunning } from '../processes/stop-in-order.mjs';
 import { waitUntil } from '../wait-until.mjs';
@@ -12,47 +12,82 @@ import { LOCAL, ROOT } from './root.mjs';
 // Building and testing need the development dependencies, whatever NODE_ENV says.
 const ARGUMENTS = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
 const LOCK = join(LOCAL, 'install.lock');
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
 const INTERRUPTED = 130;
 const FAILED = 2;
 
 if (!isInstalled()) {
+  const isDone = await installAlone().catch(report);
+  if (!isDone) process.exit(FAILED);
+}
+
+/** Returns whether the dependencies are installed now. If they are not, npm has printed why. */
+async function installAlone() {
   mkdirSync(LOCAL, { recursive: true });
   // The first attempt removes a lock that does not count.
   if (!tryLock() && !tryLock()) {
     console.error(`Waiting for the npm ci of another run (see ${LOCK})`);
     await waitUntil(tryLock);
   }
-  if (!isInstalled()) await install();
-  // Another run may have removed it already, once npm had exited.
-  rmSync(LOCK, { force: true });
+  try {
+    return isInstalled() || (await install());
+  } finally {
+    unlock();
+  }
 }
 
-/** Two runs in one checkout would delete each other's files. The lock of a process that has exited does not count. */
+/** Prints only the message of a system error: a folder is not writable, the disk is full, or npm is not on PATH. */
+function report(error) {
+  console.error(error.syscall === undefined ? error : error.message);
+  return false;
+}
+
+/**
+ * Two runs in one checkout would delete each other's files. The lock of a process that has exited does not count.
+ * The lock is a link to the pid. A file would be empty until it is written, and stay empty on a full disk.
+ */
 function tryLock() {
   try {
-    writeFileSync(LOCK, String(process.pid), { flag: 'wx' });
+    symlinkSync(String(process.pid), LOCK);
     return true;
   } catch (error) {
     if (error.code !== 'EEXIST') throw error;
-    if (!isRunning(Number(read(LOCK)))) rmSync(LOCK, { force: true });
+    if (!isLocked()) unlock();
     return false;
   }
 }
 
+function isLocked() {
+  try {
+    return isRunning(Number(readlinkSync(LOCK)));
+  } catch {
+    return false; // It is removed already, or no link.
+  }
+}
+
+/** Another run may have removed the lock already, once npm had exited. */
+function unlock() {
+  rmSync(LOCK, { force: true });
+}
+
+/** Returns whether npm ci has succeeded. */
 async function install() {
   console.error('Install dependencies (npm ci)');
   const npm = spawn('npm', ARGUMENTS, { cwd: ROOT, stdio: ['ignore', process.stderr, process.stderr] });
-  writeFileSync(LOCK, String(npm.pid)); // npm keeps running if this process is killed.
+  await once(npm, 'spawn');
+  // npm keeps running if this process is killed.
+  symlinkSync(String(npm.pid), `${LOCK}.${npm.pid}`);
+  renameSync(`${LOCK}.${npm.pid}`, LOCK);
   const stop = () => {
     // npm defers SIGTERM until it is done. The next run repeats an installation that is cut short.
     npm.kill('SIGKILL');
+    unlock();
     process.exit(INTERRUPTED);
   };
   for (const name of SIGNALS) process.once(name, stop);
   const [code] = await once(npm, 'exit');
   for (const name of SIGNALS) process.off(name, stop);
-  if (code !== 0) process.exit(FAILED);
+  return code === 0;
 }
 
 /**
@@ -74,14 +109,6 @@ function isInstalled() {
 function packagesIn(file) {
   try {
     return JSON.parse(readFileSync(join(ROOT, file), 'utf8')).packages;
-  } catch {
-    return undefined;
-  }
-}
-
-function read(path) {
-  try {
-    return readFileSync(path, 'utf8');
   } catch {
     return undefined;
   }
