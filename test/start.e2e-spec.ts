@@ -4,6 +4,7 @@ import { cp, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { openQueue } from './support/queue.js';
 
 const run = promisify(execFile);
 const ROOT = join(__dirname, '..');
@@ -14,7 +15,8 @@ describe('npm start', () => {
   let folder: string;
   let child: ChildProcess;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'npm-start-'));
+    // Each of these characters has a meaning in a shell, a URL, a pattern or a config file.
+    folder = await mkdtemp(join(tmpdir(), `npm start [it's] "ü" #1 100% * $HOME-`));
     for (const name of (await readdir(ROOT)).filter((each) => COPIED.test(each)))
       await cp(join(ROOT, name), join(folder, name), { recursive: true });
     await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
@@ -43,6 +45,8 @@ describe('npm start', () => {
       const { stdout } = await run('bash', ['-c', command.replace('curl ', 'curl --silent --fail-with-body ')]);
       expect(stdout).toContain('"publicId"');
     }
+    const [, redis = ''] = /Redis \S+ on (127\.0\.0\.1:\d+)/.exec(output) ?? [];
+    expect(await settingsOf(`redis://${redis}`)).toMatchObject({ bind: '127.0.0.1', appendonly: 'yes', save: '' });
     const [, api = ''] = /^Ready: (\S+)$/m.exec(output) ?? [];
     child.kill('SIGINT');
     expect(await exited).toEqual([0, null]);
@@ -50,3 +54,12 @@ describe('npm start', () => {
     expect(output).toMatch(/^ok +Stop .*api.*worker.*Redis.*MongoDB/m);
   }, 120_000);
 });
+
+async function settingsOf(url: string): Promise<Record<string, string>> {
+  const { redis, close } = openQueue({ REDIS_URL: url, QUEUE_PREFIX: 'test' });
+  const settings = await Promise.all(
+    ['bind', 'appendonly', 'save'].map((name) => redis.config('GET', name) as Promise<[string, string]>),
+  );
+  await close();
+  return Object.fromEntries(settings);
+}

@@ -1,10 +1,15 @@
-import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { RANK } from '../processes/stop-in-order.mjs';
 import { APT_PACKAGE } from './from-apt.mjs';
 import { wheel } from './from-wheel.mjs';
 
-const CONFIG = fileURLToPath(new URL('./redis.conf', import.meta.url));
+// Not in a file: Redis 7 takes a path that contains `*`, `?` or `[` as a pattern, and starts without the file.
+const SETTINGS = [
+  ...['--bind', '127.0.0.1'],
+  // Keeps the queue when it is killed, and never evicts keys, because an evicted key would be a lost job.
+  ...['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', ''],
+  ...['--maxmemory-policy', 'noeviction'],
+];
 
 /** Where to get Redis, and how to run it. `minimum` is the first release with every command that BullMQ uses. */
 export const REDIS = {
@@ -28,7 +33,10 @@ export const REDIS = {
   folder: 'redis',
   port: 6479,
   rank: RANK.redis,
-  settings: ({ dataDir, logFile, port }) => [CONFIG, '--port', String(port), '--dir', dataDir, '--logfile', logFile],
+  settings: ({ dataDir, logFile, port }) => [
+    ...[...SETTINGS, '--port', String(port)],
+    ...['--dir', dataDir, '--logfile', logFile],
+  ],
   isError: () => true,
   isReady,
 };
