@@ -35,10 +35,17 @@ async function tryOut(launcher, { title, versionArguments = ['--version'], versi
   return { path, version };
 }
 
+/** Returns the first copy that runs: a damaged one may be beside one from another source. */
 async function fromCache(launcher, { sources, ...database }) {
-  const path = sources.map(({ folder }) => join(cacheFolder(), folder, database.name)).find(existsSync);
-  if (path === undefined) throw new StepError('none yet');
-  return tryOut(launcher, database, path);
+  let failure = new StepError('none yet');
+  for (const path of sources.map(({ folder }) => join(cacheFolder(), folder, database.name)).filter(existsSync)) {
+    try {
+      return await tryOut(launcher, database, path);
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
 }
 
 /** Fetches a program into a temporary folder, which is then renamed: no other process ever sees a part of it. */
