@@ -51,4 +51,22 @@ describe('finding the program of a database', () => {
       expect.stringMatching(/^ok +program in the cache .*\n$/),
     ]);
   });
+
+  it('names the setting of the cache if its folder cannot be created', async () => {
+    await writeFile(join(cache, 'item-listing-service'), '');
+    await expect(find()).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(': set XDG_CACHE_HOME to another folder\n') as string,
+    });
+  });
+});
+
+describe('starting databases', () => {
+  it('prints one line if their folder cannot be created', async () => {
+    const started = run(process.execPath, ['tools/databases.mjs'], { cwd: ROOT, env: { TMPDIR: '/dev/null' } });
+    await expect(started).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^ENOTDIR: [^\n]*\n$/) as string,
+    });
+  });
 });

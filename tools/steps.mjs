@@ -36,8 +36,12 @@ export class Steps {
     this.#stream.write(`${text}\n`);
   }
 
-  /** Prints the message, details and hint of a `StepError`, or the stack of any other error, which is a bug. */
+  /**
+   * Prints the message, details and hint of a `StepError`; the message of a system error, such as a full disk; or the
+   * stack of any other error, which is a bug.
+   */
   fail(error) {
+    if (error?.syscall !== undefined) return this.print(error.message);
     if (!(error instanceof StepError)) return this.print(error?.stack ?? String(error));
     const hint = error.hint === undefined ? [] : [`Hint: ${error.hint}`];
     return this.print([error.message, ...error.details.map((line) => `  ${line}`), ...hint].join('\n'));
