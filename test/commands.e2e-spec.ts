@@ -81,6 +81,16 @@ describe('commands', () => {
     expect(stderr).not.toContain('cret@');
   });
 
+  it.each([
+    ['demo', '--help'],
+    ['check-data', '--help'],
+    ['check-data', 'items'],
+  ])('a command without arguments refuses any, and prints usage: %s %s', async (name, argument) => {
+    const { code, stdout, stderr } = await runToExit(name, env, [argument]);
+    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(`usage: ${name}`)]);
+    expect(await database.models.items.estimatedDocumentCount()).toBe(0);
+  });
+
   it('check-data prints to stdout only what it has found', async () => {
     const mongod = await createMongodb();
     const check = new Command('check-data', { MONGODB_URI: mongod.url }, []);

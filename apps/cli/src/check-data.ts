@@ -1,3 +1,4 @@
+import { parseArgs } from 'node:util';
 import { ConformityRepository } from '@app/database';
 import { endWithOutput, report, runCommand } from './command.js';
 import { DATABASE_STARTS_WITHIN_MS, withDatabase } from './with-database.js';
@@ -6,6 +7,7 @@ const NON_CONFORMING = 1;
 
 /** Lists the items that are not as this service would have written them. Exits with 1 if there are any. */
 runCommand('usage: check-data', async (print) => {
+  parseArgs({}); // Refuses any argument.
   endWithOutput();
   await withDatabase(report, DATABASE_STARTS_WITHIN_MS, async (database) => {
     let left = 0;

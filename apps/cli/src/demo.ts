@@ -1,3 +1,4 @@
+import { parseArgs } from 'node:util';
 import { CatalogueRepository, CounterRepository, newMongoId, type Catalogue } from '@app/database';
 import { newItemRecord, requestHash, searchFields } from '@app/items';
 import { loadCliConfig } from '@app/runtime';
@@ -7,6 +8,7 @@ import { DATABASE_STARTS_WITHIN_MS, withDatabase } from './with-database.js';
 
 /** Loads the demo catalogue into a database without items, categories, brands and conditions. */
 runCommand('usage: demo', async (print) => {
+  parseArgs({}); // Refuses any argument.
   const { isProduction, demoCatalogue: asked } = loadCliConfig();
   if (asked === 'off') {
     print('the demo catalogue is switched off by DEMO_CATALOGUE');
