@@ -56,7 +56,8 @@ export class Steps {
     const interruptions = this.#interruptions;
     const started = performance.now();
     const print = (colour, mark, text) => {
-      if (interruptions === this.#interruptions) this.print(`${this.#paint(colour, mark)} ${text}`);
+      if (interruptions === this.#interruptions)
+        this.print(`${styleText(colour, mark, { stream: this.#stream })} ${text}`);
     };
     const slow = setTimeout(() => print('cyan', '... ', title), SLOW_MS);
     try {
@@ -69,10 +70,6 @@ export class Steps {
     } finally {
       clearTimeout(slow);
     }
-  }
-
-  #paint(colour, text) {
-    return this.#stream.hasColors?.() ? styleText(colour, text) : text;
   }
 }
 
