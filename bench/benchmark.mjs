@@ -12,7 +12,8 @@ import { isMet, reportOf } from './report.mjs';
 const SIZES = createRequire(import.meta.url)('./sizes.json');
 
 /**
- * What every benchmark works with.
+ * What every benchmark works with. A benchmark is a module of its name, whose function `measure` takes a Bench and
+ * resolves to the {@link import('./report.mjs').Findings}.
  * @typedef {object} Bench
  * @property {import('../tools/processes/launcher.mjs').Launcher} launcher
  * @property {Databases} databases

@@ -36,10 +36,7 @@ const COMPARISONS = {
   ],
 };
 
-/**
- * @param {import('./benchmark.mjs').Bench} bench
- * @returns {Record<string, import('./groups.mjs').Group>}
- */
+/** @returns {Record<string, import('./groups.mjs').Group>} the groups of a {@link import('./benchmark.mjs').Bench} */
 export function groupsOf({ databases, meter, size, options: { against } }) {
   const compare = (connections, comparisons, { note = '', ms = size.ms, ...more } = {}) => ({
     variants: sameLoad(['service', ...comparisons.map(([peer]) => peer)], {

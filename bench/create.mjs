@@ -18,11 +18,7 @@ const COLUMNS = [
   ['together', (measured) => cpuPerCreate(...Object.keys(measured.cpuMs))(measured)],
 ];
 
-/**
- * Compares creating through the queue with what a team would write instead, or with another checkout of the service.
- * @param {import('./benchmark.mjs').Bench} bench
- * @returns {Promise<import('./report.mjs').Findings>}
- */
+/** Compares creating through the queue with what a team would write instead, or with another checkout. */
 export async function measure(bench) {
   const { meter, size, options } = bench;
   const groups = chosen(groupsOf(bench), options.only);

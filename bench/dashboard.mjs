@@ -22,11 +22,7 @@ const BURST = { connections: 1000, rate: 4000, count: 10_000 };
 /** Less than a create waits. */
 const SUSPENDED_S = 6;
 
-/**
- * Plots panels of the dashboard, while the service gets a burst of creates, and its worker is suspended for a while.
- * @param {import('./benchmark.mjs').Bench} bench
- * @returns {Promise<import('./report.mjs').Findings>}
- */
+/** Plots panels of the dashboard while the service gets a burst of creates, and while its worker is suspended. */
 export async function measure(bench) {
   const ADMIN_PORT = await getPort();
   const { service } = await startSubjects(bench, [], [{ name: 'service', env: { ADMIN_PORT } }]);

@@ -15,8 +15,7 @@ import { rowOf } from './figures.mjs';
 
 /**
  * Measures groups one after another, each round by round, so that other work on the machine affects all variants.
- * @param {import('./benchmark.mjs').Bench} bench
- * @param {Record<string, import('./subjects.mjs').Subject>} subjects
+ * @param {Record<string, import('./subjects.mjs').Subject>} subjects by name
  * @param {Record<string, Group>} groups by title
  * @returns the rows of their figures and, by group and variant, what was measured in each round
  */

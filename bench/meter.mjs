@@ -44,11 +44,7 @@ export class Meter {
     this.#loadFile = join(launcher.temporaryFolder(LOCAL), 'load.json');
   }
 
-  /**
-   * @param {import('./subjects.mjs').Subject} subject
-   * @param {import('./load/generate.mjs').Load} load
-   * @returns {Promise<Measured>}
-   */
+  /** Sends a subject a load, and resolves to what was {@link Measured}. */
   async measure(subject, load) {
     const pids = { ...subject.pids, ...this.#databases.pids };
     const countBefore = await countItems(subject);
@@ -93,7 +89,7 @@ export class Meter {
     await this.#waitUntilIndexed(subject);
   }
 
-  /** @param {string} problem a sentence without the final period */
+  /** Reports a problem, a sentence without the final period. */
   report(problem) {
     this.problems.push(problem);
     this.#launcher.steps.print(`!!!!! ${problem}`);

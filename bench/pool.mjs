@@ -4,12 +4,9 @@ import { limitCpu } from './cpu-limit.mjs';
 import { startProcess } from './subjects.mjs';
 
 /**
- * Starts workers or APIs for a subject, and waits until they are ready. Returns `limit`, which limits each to a share of a
- * core from then on, and `stop`.
- * @param {import('./benchmark.mjs').Bench} bench
- * @param {import('./subjects.mjs').Subject} subject whose `pids` or `port` become theirs
+ * Starts workers or APIs, and waits until they are ready. The subject's `pids` or `port` become theirs. Returns `limit`,
+ * which limits each to a share of a core from then on, and `stop`.
  * @param {'worker' | 'api'} kind
- * @param {number} count
  */
 export async function startPool({ launcher }, subject, kind, count) {
   const start = async (_, index) => {

@@ -8,11 +8,7 @@ import { call, startSubject, titleOf } from './subjects.mjs';
 
 const CONNECTIONS = 32;
 
-/**
- * Compares reading with what a team would write instead, all on the same items of one database.
- * @param {import('./benchmark.mjs').Bench} bench
- * @returns {Promise<import('./report.mjs').Findings>}
- */
+/** Compares reading with what a team would write instead, all on the same items of one database. */
 export async function measure(bench) {
   const { size, options } = bench;
   const { items, warmUpMs, ms } = size;

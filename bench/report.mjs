@@ -5,17 +5,12 @@ import { median } from './figures.mjs';
  * What a benchmark has found.
  * @typedef {object} Findings
  * @property {string[]} [notes] sentences about how it was measured
- * @property {import('./figures.mjs').Row[]} rows
+ * @property {object[]} rows of {@link import('./figures.mjs').rowOf}
  * @property {string[]} [tables] Markdown that follows the figures
  * @property {Record<string, import('./plots.mjs').Plot>} [plots] by name of the file
  */
 
-/**
- * Returns the report as Markdown: `text` for the terminal, with the targets, and `page` for docs/benchmarks.md.
- * @param {Findings} findings
- * @param {import('./meter.mjs').Meter} meter
- * @param {{mongod: string, redis: string}} versions
- */
+/** Returns the report as Markdown: `text` for the terminal, with the targets, and `page` for docs/benchmarks.md. */
 export function reportOf({ notes, rows, tables = [] }, { problems, remarks }, versions) {
   const warnings = [...problems.map((problem) => `**${problem}**`), ...remarks].map((warning) => `- ${warning}`);
   const assemble = (figures) =>

@@ -10,11 +10,7 @@ import { CONNECTIONS, growthGroups, largeGroups, P50 } from './scale-queries.mjs
 import { statusChangeRow } from './status-change.mjs';
 import { startSubject } from './subjects.mjs';
 
-/**
- * Measures whether the cost of reading grows with the catalogue: the service alone, on a small and a large one.
- * @param {import('./benchmark.mjs').Bench} bench
- * @returns {Promise<import('./report.mjs').Findings>}
- */
+/** Measures whether the cost of reading grows with the catalogue: the service alone, on a small and a large one. */
 export async function measure(bench) {
   const { meter, size } = bench;
   const subjects = { small: await start(bench, size.small), large: await start(bench, size.large) };

@@ -25,11 +25,7 @@ const QUIET_RATE = 40;
 const QUIET = { tokens: [token('quiet')], rate: QUIET_RATE, ms: 2500 };
 const P99 = milliseconds('p99 of a create of a quiet seller', ({ steadyCreates }) => steadyCreates.ms.p99);
 
-/**
- * Measures what authentication and rate limits cost, and how sellers with many waiting creates slow down another seller.
- * @param {import('./benchmark.mjs').Bench} bench
- * @returns {Promise<import('./report.mjs').Findings>}
- */
+/** Measures what authentication and rate limits cost, and how much sellers with many waiting creates slow others. */
 export async function measure(bench) {
   const subjects = await startSubjects(
     bench,

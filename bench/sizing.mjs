@@ -38,8 +38,6 @@ const MODELS = { 'the formula': drainSecondsByFormula, 'the simulation': (burst)
 /**
  * Measures what an operator needs to size a deployment. Compares how long workers take for a burst with the formula and
  * the simulation of `npm run size-burst`, which know only the rate of one worker.
- * @param {import('./benchmark.mjs').Bench} bench
- * @returns {Promise<import('./report.mjs').Findings>}
  */
 export async function measure(bench) {
   const { meter, size } = bench;

@@ -41,8 +41,6 @@ export function titleOf(name) {
 
 /**
  * Starts the service and peers on databases of their own, and creates and checks one item in each.
- * @param {import('./benchmark.mjs').Bench} bench
- * @param {string[]} names
  * @param {{name: string, env?: object, tokens?: string[]}[]} [variants] of the service, with settings of their own
  * @returns {Promise<Record<string, Subject>>}
  */

@@ -12,8 +12,6 @@ const AGAINST_NEITHER = ', with the default log and metrics, against neither';
 /**
  * Measures what logs, metrics and traces cost, against a service that logs warnings only. Traces are sent to a receiver
  * that discards them.
- * @param {import('./benchmark.mjs').Bench} bench
- * @returns {Promise<import('./report.mjs').Findings>}
  */
 export async function measure(bench) {
   const { warmUpMs, ms } = bench.size;

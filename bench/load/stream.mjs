@@ -28,7 +28,6 @@ import { Tally } from './tally.mjs';
  * In an open loop, requests are due whether or not the server keeps up. They are timed from when they were due, so that
  * waiting clients cannot hide a stalled server.
  * @param {number | number[]} port several take turns
- * @param {Stream} stream
  * @returns {(until?: Promise<unknown>) => Promise<import('./tally.mjs').Report>}
  */
 export function prepare(port, stream) {
