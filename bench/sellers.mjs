@@ -50,8 +50,12 @@ function groupsOf({ meter, size: { warmUpMs, ms, rounds }, options: { against } 
   const closed = { connections: CONNECTIONS, warmUpMs, ms };
   const quiet = { subject: 'fair', steadyCreates: QUIET };
   const many = `${number(WAITING)} creates`;
-  const clients = `, ${CONNECTIONS} connections`;
-  const read = (more, variants, ...targets) => ratio(READS_PER_SECOND, `${clients}, ${more}`, variants, ...targets);
+  const compare =
+    (figure) =>
+    (more, ...rest) =>
+      ratio(figure, `, ${CONNECTIONS} connections, ${more}`, ...rest);
+  const creates = compare(CREATES_PER_SECOND);
+  const reads = compare(READS_PER_SECOND);
   return {
     'a quiet seller': {
       variants: { ...sameLoad(['idle', 'one', 'ten'], quiet), unfair: { ...quiet, subject: 'unfair' } },
@@ -78,23 +82,17 @@ function groupsOf({ meter, size: { warmUpMs, ms, rounds }, options: { against } 
     creates: {
       variants: sameLoad(['service', 'fair', 'unfair'], { creates: closed }),
       figures: [
-        ratio(
-          CREATES_PER_SECOND,
-          `${clients}, fair queueing against first in, first out`,
-          ['fair', 'unfair'],
-          0.9,
-          0.98,
-        ),
-        ratio(CREATES_PER_SECOND, `${clients}, with tokens against without authentication`, ['unfair', 'service']),
+        creates('fair queueing against first in, first out', ['fair', 'unfair'], 0.9, 0.98),
+        creates('with tokens against without authentication', ['unfair', 'service']),
       ],
     },
     getById: {
       variants: sameLoad(['service', 'fair', 'requests', 'all'], { reads: closed }),
       isWarmedUp: true,
       figures: [
-        read('with a token against without authentication', ['fair', 'service'], 0.8, 0.92),
-        read('with `RATE_LIMIT_GETBYID` against without limits', ['requests', 'service'], 0.7, 0.85),
-        read('with limits of requests, bytes and concurrency against without', ['all', 'service'], 0.7, 0.85),
+        reads('with a token against without authentication', ['fair', 'service'], 0.8, 0.92),
+        reads('with `RATE_LIMIT_GETBYID` against without limits', ['requests', 'service'], 0.7, 0.85),
+        reads('with limits of requests, bytes and concurrency against without', ['all', 'service'], 0.7, 0.85),
       ],
     },
     // A difference of a few percent needs more rounds.
@@ -103,14 +101,8 @@ function groupsOf({ meter, size: { warmUpMs, ms, rounds }, options: { against } 
         variants: sameLoad(['service', 'other'], { creates: closed }),
         rounds: 3 * rounds,
         figures: [
-          ratio(
-            CREATES_PER_SECOND,
-            `${clients}, with everything off, against the other tree`,
-            ['service', 'other'],
-            0.98,
-            1,
-          ),
-          ratio(CPU_PER_CREATE, `${clients}, with everything off, against the other tree`, ['service', 'other']),
+          creates('with everything off, against the other tree', ['service', 'other'], 0.98, 1),
+          compare(CPU_PER_CREATE)('with everything off, against the other tree', ['service', 'other']),
         ],
       },
     }),

@@ -2,8 +2,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { ROOT } from '../tools/checkout/root.mjs';
 import {
+  CPU_PER_READ,
   cpuPerCreate,
-  cpuPerRead,
   CREATES_PER_SECOND,
   duration,
   median,
@@ -89,7 +89,7 @@ function sizingGroup(bench) {
       { ...CREATES_PER_SECOND, title: rate, variant: '1', of: burstRate },
       perCore('creates/s per core of workers, with their indexing', 'unlimited', cpuPerCreate('worker 1')),
       perCore('creates/s per core of APIs', 'unlimited', cpuPerCreate('api')),
-      perCore('getById/s per core of APIs', 'reads', cpuPerRead),
+      perCore('getById/s per core of APIs', 'reads', CPU_PER_READ.of),
     ],
   };
 }
