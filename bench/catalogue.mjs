@@ -24,8 +24,8 @@ export async function loadCatalogue({ launcher, databases }, count) {
   return { env, db };
 }
 
-/** Inserts the records that generated listings refer to by number. */
-async function insertReferences(db) {
+/** Inserts the categories, brands and conditions of the demo catalogue, to which items refer by number. */
+export async function insertReferences(db) {
   const demo = join(ROOT, 'dist', 'apps', 'cli', 'src', 'demo', 'demo-catalogue.js');
   const records = createRequire(import.meta.url)(demo).demoCatalogue(new Date());
   for (const name of ['categories', 'brands', 'conditions']) await db.collection(name).insertMany(records[name]);

@@ -26,7 +26,7 @@ export async function measure(bench) {
     Object.entries(variants).map(([variant, { subject = variant }]) => subject),
   );
   const subjects = await startSubjects(bench, names);
-  await meter.warmUp(subjects, { creates: { connections: 64, ms: size.initialWarmUpMs } });
+  await meter.warmUp(Object.values(subjects), { creates: { connections: 64, ms: size.initialWarmUpMs } });
   const { rows, results } = await measureGroups(bench, subjects, groups);
   const notes = [
     `${size.bursts} rounds of the burst.`,

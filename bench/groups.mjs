@@ -7,7 +7,6 @@ import { rowOf } from './figures.mjs';
  * @property {Record<string, import('./load/generate.mjs').Load & {subject?: string}>} variants the load of each; the
  *   subject is by default the one that the variant is named after
  * @property {import('./figures.mjs').Figure[]} figures
- * @property {boolean} [isWarmedUp] whether each subject gets its load for `size.initialWarmUpMs` first
  * @property {number} [rounds] if not those of the benchmark
  * @property {(variant: string, subject: import('./subjects.mjs').Subject) => unknown} [before] each measurement
  * @property {Group['before']} [after]
@@ -57,26 +56,16 @@ export async function interleave(variants, rounds, measure) {
   return results;
 }
 
-function measureGroup({ launcher, meter, size }, subjects, title, group) {
-  const { variants, isWarmedUp, rounds = size.rounds, before, after } = group;
-  const measured = (variant, adapt = (load) => load) => {
-    const { subject: name = variant, ...load } = variants[variant];
-    return meter.measure(subjects[name], adapt(load));
-  };
-  return launcher.steps.run(title, async () => {
-    if (isWarmedUp) for (const variant of Object.keys(variants)) await measured(variant, (load) => lasting(load, size));
-    return interleave(Object.keys(variants), rounds, async (variant) => {
-      const subject = subjects[variants[variant].subject ?? variant];
-      await before?.(variant, subject);
+function measureGroup({ launcher, meter, size }, subjects, title, { variants, rounds = size.rounds, before, after }) {
+  return launcher.steps.run(title, () =>
+    interleave(Object.keys(variants), rounds, async (variant) => {
+      const { subject: name = variant, ...load } = variants[variant];
+      await before?.(variant, subjects[name]);
       try {
-        return await measured(variant);
+        return await meter.measure(subjects[name], load);
       } finally {
-        await after?.(variant, subject);
+        await after?.(variant, subjects[name]);
       }
-    });
-  });
-}
-
-function lasting(load, { initialWarmUpMs: ms }) {
-  return Object.fromEntries(Object.entries(load).map(([name, stream]) => [name, { ...stream, ms }]));
+    }),
+  );
 }

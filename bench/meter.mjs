@@ -67,7 +67,7 @@ export class Meter {
   /** Runs each subject before it is measured, until V8 has compiled its code and its caches are filled. */
   async warmUp(subjects, load) {
     await this.#launcher.steps.run('warm-up', async () => {
-      for (const subject of Object.values(subjects)) await this.measure(subject, load);
+      for (const subject of subjects) await this.measure(subject, load);
     });
   }
 

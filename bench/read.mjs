@@ -10,8 +10,8 @@ const CONNECTIONS = 32;
 
 /** Compares reading with what a team would write instead, all on the same items of one database. */
 export async function measure(bench) {
-  const { size, options } = bench;
-  const { items, warmUpMs, ms } = size;
+  const { meter, size, options } = bench;
+  const { items, warmUpMs, ms, initialWarmUpMs } = size;
   const { env, db } = await loadCatalogue(bench, items);
   const subjects = {};
   // No worker, because it would clear lapsed boosts while the peers are measured.
@@ -23,11 +23,15 @@ export async function measure(bench) {
     const { operation, inputs, against } = options.against ? { ...query, against: { other: [] } } : query;
     const peers = Object.keys(against);
     for (const peer of peers) await requireSameItems(subjects.service, subjects[peer], operation, inputs);
+    const names = ['service', ...peers];
+    const reads = { operation, inputs, connections: CONNECTIONS, warmUpMs, ms };
+    const warmUp = { ...reads, ms: initialWarmUpMs };
+    await meter.warmUp(
+      names.map((name) => subjects[name]),
+      { reads: warmUp },
+    );
     groups[title] = {
-      variants: sameLoad(['service', ...peers], {
-        reads: { operation, inputs, connections: CONNECTIONS, warmUpMs, ms },
-      }),
-      isWarmedUp: true,
+      variants: sameLoad(names, { reads }),
       figures: Object.entries(against).map(([peer, targets]) => {
         const figure = { ...READS_PER_SECOND, title: `${title}, ${CONNECTIONS} connections` };
         return ratio(figure, `, against ${titleOf(peer)}`, ['service', peer], ...targets);

@@ -18,7 +18,7 @@ export async function measure(bench) {
   const indexes = await indexSizes(large);
   const statusChange = await statusChangeRow(bench, small);
   const firstPage = { operation: 'getAll', inputs: [{ pageSize: size.pageSize }], connections: CONNECTIONS };
-  await meter.warmUp(subjects, { reads: { ...firstPage, ms: size.initialWarmUpMs } });
+  await meter.warmUp(Object.values(subjects), { reads: { ...firstPage, ms: size.initialWarmUpMs } });
   const growth = await growthGroups(bench, subjects);
   const groups = { ...growth, ...(await largeGroups(bench, large)) };
   const { rows, results } = await measureGroups(bench, subjects, groups);

@@ -43,7 +43,7 @@ export async function measure(bench) {
   const { meter, size } = bench;
   const service = await startDemoApi(bench, ENV);
   const first = await startPool(bench, service, 'worker', 1);
-  await meter.warmUp({ service }, { creates: { connections: 64, ms: size.initialWarmUpMs } });
+  await meter.warmUp([service], { creates: { connections: 64, ms: size.initialWarmUpMs } });
   await first.stop();
   const bytesPerJob = await measureJobs(bench, service);
   const { rows, results } = await measureGroups(bench, { service }, { sizing: sizingGroup(bench) });

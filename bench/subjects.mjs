@@ -6,7 +6,8 @@ import { transformFile } from '@swc/core';
 import { LOCAL, ROOT } from '../tools/checkout/root.mjs';
 import { waitUntilReady } from '../tools/embedded/readiness.mjs';
 import { runCli, serviceArguments } from '../tools/start/services.mjs';
-import { exampleBody, REFERENCES } from './load/requests.mjs';
+import { insertReferences } from './catalogue.mjs';
+import { exampleBody } from './load/requests.mjs';
 
 const PEERS = fileURLToPath(new URL('./peers/', import.meta.url));
 /** The libs that the peers import. */
@@ -115,13 +116,6 @@ async function compilePeers(launcher) {
 export async function compile(file, folder) {
   const { code } = await transformFile(file, { cwd: ROOT, sourceMaps: 'inline' });
   writeFileSync(join(folder, `${basename(file, '.ts')}.js`), code);
-}
-
-async function insertReferences(db) {
-  for (const [name, count] of Object.entries(REFERENCES)) {
-    const titles = Array.from({ length: count }, (_, index) => ({ _id: index + 1, title: `${name} ${index + 1}` }));
-    await db.collection(name).insertMany(titles);
-  }
 }
 
 /** Creates the first item and checks it: a benchmark of a broken subject would be worthless. */

@@ -14,7 +14,7 @@ const AGAINST_NEITHER = ', with the default log and metrics, against neither';
  * that discards them.
  */
 export async function measure(bench) {
-  const { warmUpMs, ms } = bench.size;
+  const { warmUpMs, ms, initialWarmUpMs } = bench.size;
   const receiver = createServer((request, response) => request.resume().once('end', () => response.end())).listen(0);
   await once(receiver, 'listening');
   const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${receiver.address().port}` };
@@ -31,9 +31,10 @@ export async function measure(bench) {
   ];
   const bare = { name: 'bare', env: { NODE_OPTIONS: `--require ${WITHOUT_METRICS}` } };
   const subjects = await startSubjects(bench, ['service'], [...variants, bare]);
+  await bench.meter.warmUp(Object.values(subjects), { reads: { connections: 32, ms: initialWarmUpMs } });
+  await bench.meter.warmUp(Object.values(subjects), { creates: { connections: 64, ms: initialWarmUpMs } });
   const group = (rate, cpu, connections, kind) => ({
     variants: sameLoad(Object.keys(subjects), { [kind]: { connections, warmUpMs, ms } }),
-    isWarmedUp: true,
     figures: [
       ...variants.map(({ name, title, targets = [] }) =>
         ratio(rate, `, ${connections} connections, with ${title}`, [name, 'service'], ...targets),

@@ -14,7 +14,7 @@ const CONNECTIONS_EACH = { creates: 64, reads: 32 };
 export async function measure(bench) {
   const { warmUpMs, ms, initialWarmUpMs } = bench.size;
   const service = await startDemoApi(bench);
-  await bench.meter.warmUp({ service }, { reads: { connections: 64, ms: initialWarmUpMs } });
+  await bench.meter.warmUp([service], { reads: { connections: 64, ms: initialWarmUpMs } });
   const group = (figure, kind, processes, load) => {
     let pool;
     const variantOf = (count) => ({

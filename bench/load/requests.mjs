@@ -2,11 +2,11 @@ import { createRequire } from 'node:module';
 
 const { names, traits, sentences } = createRequire(import.meta.url)('./texts.json');
 const TEXTS = 500;
+/** The demo catalogue has more, so every item refers to existing ones. */
+const BRANDS = 50;
+const CONDITIONS = 5;
 /** No brand or condition has this number or a higher one. */
 const UNKNOWN = 1_000_000;
-
-/** How many brands and conditions must exist, so that every item refers to existing ones. */
-export const REFERENCES = { brands: 50, conditions: 5 };
 
 /**
  * Returns a function that makes the next request of a stream. Creates have about 900 bytes, and no two have the same name.
@@ -42,8 +42,8 @@ function bodyAfterName(index, isUnknown) {
     price: 5 + ((index * 37) % 900) + 0.5,
     categoryId: String(1 + (index % 20)),
     stock: 1 + (index % 3),
-    brandId: isUnknown ? UNKNOWN + index : 1 + (index % REFERENCES.brands),
-    conditionId: isUnknown ? UNKNOWN + index : 1 + (index % REFERENCES.conditions),
+    brandId: isUnknown ? UNKNOWN + index : 1 + (index % BRANDS),
+    conditionId: isUnknown ? UNKNOWN + index : 1 + (index % CONDITIONS),
     isFeatured: false,
     images,
     photos: images.map((url, position) => ({ url, position, width: 1600, height: 1200 })),
