@@ -11,7 +11,7 @@ const UNKNOWN = 1_000_000;
 /**
  * Returns a function that makes the next request of a stream. Creates have about 900 bytes, and no two have the same name.
  * An item has some 60 search terms, about as many as a generated listing.
- * @param {import('./stream.mjs').Stream} stream
+ * @param {import('./generate.mjs').Stream} stream
  */
 export function requestsOf({ operation, inputs, tokens = [], waitS, isAsync, isUnknown }) {
   const callers = tokens.length === 0 ? [''] : tokens.map((token) => `Authorization: Bearer ${token}\r\n`);
