@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import getPort from 'get-port';
 import { LOCAL, ROOT } from '../tools/checkout/root.mjs';
-import { waitUntilReady } from '../tools/embedded/readiness.mjs';
+import { waitUntilReady } from '../tools/processes/child.mjs';
 import { number } from './figures.mjs';
 import { linePlot } from './plots.mjs';
 import { compile, startSubjects } from './subjects.mjs';

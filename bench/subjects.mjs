@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transformFile } from '@swc/core';
 import { LOCAL, ROOT } from '../tools/checkout/root.mjs';
-import { waitUntilReady } from '../tools/embedded/readiness.mjs';
+import { waitUntilReady } from '../tools/processes/child.mjs';
 import { runCli, serviceArguments } from '../tools/start/services.mjs';
 import { insertReferences } from './catalogue.mjs';
 import { exampleBody } from './load/requests.mjs';

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import getPort from 'get-port';
 import { LOCAL } from '../checkout/root.mjs';
+import { waitUntilReady } from '../processes/child.mjs';
 import { reservePort } from '../processes/ports.mjs';
 import { StepError } from '../steps.mjs';
 import { compareVersions, findBinary } from './find-binary.mjs';
 import { MONGODB } from './mongodb.mjs';
-import { waitUntilReady } from './readiness.mjs';
 import { REDIS } from './redis.mjs';
 
 const GRACE_MS = 15_000;

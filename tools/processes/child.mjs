@@ -1,7 +1,10 @@
 import { execa } from 'execa';
+import { StepError } from '../steps.mjs';
+import { waitUntil } from '../wait-until.mjs';
 import { signal } from './stop-in-order.mjs';
 
 const LAST_LINES = 20;
+const READY_WITHIN_MS = 60_000;
 /** Options of a child that uses the terminal. */
 export const TERMINAL = { stdin: 'inherit', stdout: 'inherit', stderr: 'inherit' };
 
@@ -29,7 +32,20 @@ export function startChild(name, command, args, { onLine, collect = false, env =
   return { name, pid, exited, lines, reportLines: () => lines };
 }
 
-/** Describes how a process exited. */
+/** Waits until a child is ready. Throws if it exits first or takes too long. `isReady` may reject until then. */
+export async function waitUntilReady(child, isReady) {
+  let exit;
+  let reason;
+  child.exited.then((value) => (exit = value));
+  const isDecided = async () => exit || (await isReady().catch((error) => void (reason = error.message)));
+  const isInTime = await waitUntil(isDecided, { everyMs: 50, withinMs: READY_WITHIN_MS });
+  if (isInTime && !exit) return;
+  const outcome = exit
+    ? `${describeExit(exit)} before it was ready`
+    : `is not ready after ${READY_WITHIN_MS / 1000} s: ${reason}`;
+  throw new StepError(`${child.name} ${outcome}`, { details: child.reportLines() });
+}
+
 export function describeExit({ code, signal, error }) {
   if (code !== undefined) return `exited with code ${code}`;
   if (signal !== undefined) return `was terminated by ${signal}`;

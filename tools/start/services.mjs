@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../checkout/root.mjs';
-import { waitUntilReady } from '../embedded/readiness.mjs';
+import { waitUntilReady } from '../processes/child.mjs';
 import { StepError } from '../steps.mjs';
 
 const TIMEOUT_MS = 2000;
