@@ -39,6 +39,12 @@ export function milliseconds(title, of) {
   return { title, of, format: duration, better: 'less' };
 }
 
+/** Returns the figure for the peak memory of a process. */
+export function peakMemory(title, process, targets) {
+  const of = ({ peakMegabytes }) => peakMegabytes[process];
+  return { title, of, format: megabytes, better: 'less', isWorst: true, ...targets };
+}
+
 /** Returns the ratio of a figure of a variant to that of another. `more` follows the figure's title. */
 export function ratio(figure, more, [variant, against], must, aim) {
   return { ...figure, title: `${figure.title}${more}`, variant, against, must, aim };

@@ -7,8 +7,8 @@ import {
   CREATES_PER_SECOND,
   duration,
   median,
-  megabytes,
   number,
+  peakMemory,
   rowOf,
 } from './figures.mjs';
 import { measureGroups } from './groups.mjs';
@@ -114,12 +114,11 @@ async function measureJobs(bench, service) {
 }
 
 function memoryRows(results) {
-  const all = { unlimited: ['unlimited', ...BURST_WORKERS].flatMap((variant) => results[variant]) };
-  return Object.entries({ api: 'API', 'worker 1': 'worker' }).map(([process, name]) => {
-    const title = `most memory of the ${name}, at full load and in bursts`;
-    const of = ({ peakMegabytes }) => peakMegabytes[process];
-    return rowOf({ title, variant: 'unlimited', of, format: megabytes, better: 'less', isWorst: true }, all);
-  });
+  const all = { service: ['unlimited', ...BURST_WORKERS].flatMap((variant) => results[variant]) };
+  return [
+    rowOf(peakMemory('most memory of the API, at full load and in bursts', 'api'), all),
+    rowOf(peakMemory('most memory of the worker, at full load and in bursts', 'worker 1'), all),
+  ];
 }
 
 /** Compares the bursts of all rounds with the formula and the simulation, each with the rate of its round. */

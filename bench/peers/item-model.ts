@@ -17,8 +17,7 @@ const itemSchema = new Schema<ItemRecord>(
   {
     ...Object.fromEntries(
       ITEM_FIELDS.filter(({ name }) => name !== 'id').map(({ name, kind, isNullable }) => {
-        const isList = kind === 'strings' || kind === 'values';
-        return [name, { type: TYPES[kind], required: !isNullable && !isList }];
+        return [name, { type: TYPES[kind], required: !isNullable }];
       }),
     ),
     requestHash: String,
@@ -40,7 +39,6 @@ const favouriteSchema = new Schema(
 );
 const counterSchema = new Schema<Counter>({ _id: String, value: Number });
 
-/** Returns the models of a peer that uses mongoose. */
 // eslint-disable-next-line @typescript-eslint/explicit-module-boundary-types -- inferred, as in libs/database
 export function createModels(connection: Connection) {
   return {
