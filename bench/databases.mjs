@@ -29,7 +29,6 @@ export class Databases {
     return new Databases(mongodb, redis);
   }
 
-  /** Returns the database of an environment. */
   db({ MONGODB_URI }) {
     return this.client.db(new URL(MONGODB_URI).pathname.slice(1));
   }

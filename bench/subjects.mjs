@@ -112,7 +112,6 @@ async function compilePeers(launcher) {
   return folder;
 }
 
-/** Compiles a TypeScript module into a folder. */
 export async function compile(file, folder) {
   const { code } = await transformFile(file, { cwd: ROOT, sourceMaps: 'inline' });
   writeFileSync(join(folder, `${basename(file, '.ts')}.js`), code);
@@ -127,7 +126,7 @@ async function createFirst(name, { port, tokens }) {
   return item.id;
 }
 
-/** Sends an API one request and returns the parsed body of the response. */
+/** Like {@link send}, but returns the parsed body. */
 export async function call(port, operation, body, tokens) {
   const response = await send(port, operation, body, tokens);
   return response.json();

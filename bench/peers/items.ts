@@ -8,11 +8,10 @@ import {
   type Item,
   type ItemStatus,
 } from '@app/contracts';
-import { newMongoId, type ItemRecord, type StoredItem } from '@app/database';
+import { newMongoId, type ItemRecord, type StoredItem, type TitleRecord } from '@app/database';
 import { newItemRecord, searchTerms } from '@app/items';
 import type { mongo } from 'mongoose';
 
-/** The settings of every peer. */
 export const settings = {
   mongodbUri: process.env['MONGODB_URI'] ?? '',
   redisUrl: process.env['REDIS_URL'] ?? '',
@@ -26,19 +25,15 @@ export const settings = {
 /** The write concern of the service: journaled by a majority before a write is acknowledged. */
 export const WRITE_CONCERN = { w: 'majority', journal: true } as const;
 
-/** The id of the counter for public ids. */
 export const COUNTER = 'item.publicId';
 
-/** Titles of brands and conditions by number. */
-export interface References {
-  brands: Map<number, string>;
-  conditions: Map<number, string>;
-}
+/** Titles by number. */
+export type References = Record<'brands' | 'conditions', Map<number, string>>;
 
 /** Reads all titles once at the start, so that no item costs a lookup. */
 export async function loadReferences(db: mongo.Db): Promise<References> {
   const titles = async (name: string): Promise<Map<number, string>> => {
-    const records = await db.collection<{ _id: number; title: string }>(name).find().toArray();
+    const records = await db.collection<TitleRecord>(name).find().toArray();
     return new Map(records.map(({ _id, title }) => [_id, title]));
   };
   return { brands: await titles('brands'), conditions: await titles('conditions') };
@@ -84,7 +79,6 @@ export function pageQuery(input: GetAllInput): PageQuery {
   return { filter, options: { sort: ORDER, skip: (page - 1) * limit, limit } };
 }
 
-/** Returns the item of a response, with all fields. */
 export function toItem(record: StoredItem): Item {
   const isActive = record.isBoosted && (!record.boostExpiresAt || record.boostExpiresAt > new Date());
   return {

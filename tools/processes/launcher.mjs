@@ -112,7 +112,6 @@ export class Launcher {
     return folder;
   }
 
-  /** Ends the tool with this exit code. */
   finish(code) {
     if (!this.#stopping) this.steps.interrupt();
     this.#end(code);

@@ -19,7 +19,6 @@ export function isSet(name) {
   return Boolean(process.env[name] || process.env[`${name}_FILE`]);
 }
 
-/** Returns the path of a command in apps/cli. */
 export function cliScript(name, root = ROOT) {
   return join(root, 'dist', 'apps', 'cli', 'src', `${name}.js`);
 }
