@@ -24,22 +24,27 @@ export const P50 = milliseconds('p50', ({ creates }) => creates.ms.p50);
 export const P99 = milliseconds('p99', ({ creates }) => creates.ms.p99);
 export const LAST_RESPONSE = milliseconds('last response', ({ creates }) => creates.lastMs);
 export const P99_OF_STEADY_READS = milliseconds('p99 of getById', ({ steadyReads }) => steadyReads.ms.p99);
-export const MONGODB_CPU = milliseconds("MongoDB's CPU per create with its indexing", cpuPerCreate('mongod'));
+export const MONGODB_CPU_PER_CREATE = milliseconds(
+  "MongoDB's CPU per create with its indexing",
+  cpuPerCreate('mongod'),
+);
 export const CPU_PER_CREATE = milliseconds('CPU of API and worker per create', cpuPerCreate('api', 'worker'));
-export const CPU_PER_READ = milliseconds('CPU of the API per getById', ({ cpuMs, reads }) => {
-  return cpuMs.api / reads.responses[200];
-});
+export const CPU_PER_READ = milliseconds(
+  'CPU of the API per getById',
+  ({ cpuMs, reads }) => cpuMs.api / reads.responses[200],
+);
 
 /** Returns a function that computes the CPU time of these processes per create, in ms. */
 export function cpuPerCreate(...processes) {
   return ({ cpuMs, creates }) => processes.reduce((sum, process) => sum + cpuMs[process], 0) / creates.responses[200];
 }
 
+/** Returns a figure in ms. */
 export function milliseconds(title, of) {
   return { title, of, format: duration, better: 'less' };
 }
 
-/** Returns the figure for the peak memory of a process. */
+/** Returns the figure for the peak memory of a process in MB, in the worst round. */
 export function peakMemory(title, process, targets) {
   const of = ({ peakMegabytes }) => peakMegabytes[process];
   return { title, of, format: megabytes, better: 'less', isWorst: true, ...targets };

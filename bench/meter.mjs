@@ -44,7 +44,11 @@ export class Meter {
     this.#loadFile = join(launcher.temporaryFolder(LOCAL), 'load.json');
   }
 
-  /** Sends a subject a load, and resolves to what was {@link Measured}. */
+  /**
+   * @param {import('./subjects.mjs').Subject} subject
+   * @param {import('./load/generate.mjs').Load} load
+   * @returns {Promise<Measured>}
+   */
   async measure(subject, load) {
     const pids = { ...subject.pids, ...this.#databases.pids };
     const countBefore = await countItems(subject);

@@ -7,7 +7,12 @@ const DOCS = join(ROOT, 'docs');
 const PAGES = ['benchmarks.md', 'metrics.md'].map((file) => join(DOCS, file));
 const PLOTS = join(DOCS, 'benchmarks');
 
-/** Replaces the part of docs/benchmarks.md or docs/metrics.md that belongs to a benchmark, and its plots by name. */
+/**
+ * Replaces the part of docs/benchmarks.md or docs/metrics.md that belongs to a benchmark, and its plots.
+ * @param {string} name of the benchmark
+ * @param {string} results Markdown
+ * @param {Record<string, import('./plots.mjs').Plot>} plots by name; the title becomes the alternative text
+ */
 export async function writePage(name, results, plots) {
   const [begin, end] = [`<!-- ${name}: written by the benchmark -->`, `<!-- end of ${name} -->`];
   const page = PAGES.find((file) => readFileSync(file, 'utf8').includes(begin));

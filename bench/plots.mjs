@@ -13,7 +13,12 @@ const PLOT_NUMBER = /zr\d+-/g;
 
 /** @typedef {{title: string, svg: string}} Plot an image for light and dark pages */
 
-/** Plots horizontal bars. The bars of one colour are a series: a value for each group. */
+/**
+ * Plots horizontal bars.
+ * @param {{title: string, groups: string[], series: {name: string, values: number[]}[], format: Function}} plot the bars of
+ *   one colour are a series: a value for each group
+ * @returns {Plot}
+ */
 export function barPlot({ title, groups, series, format }) {
   return plot(title, 100 + groups.length * series.length * BAR_HEIGHT, {
     xAxis: { show: false },
@@ -29,7 +34,10 @@ export function barPlot({ title, groups, series, format }) {
 
 /**
  * Plots the medians of a figure as bars, one for each variant of each group.
+ * @param {import('./figures.mjs').Figure} figure
  * @param {[name: string, results: Record<string, import('./meter.mjs').Measured[]>][]} groups
+ * @param {(variant: string) => string} nameOf
+ * @returns {Plot}
  */
 export function figurePlot({ title, of, format }, groups, nameOf) {
   const series = Object.keys(groups[0][1]).map((variant) => ({
@@ -41,7 +49,9 @@ export function figurePlot({ title, of, format }, groups, nameOf) {
 
 /**
  * Plots lines over time.
+ * @param {string} title
  * @param {Record<string, [seconds: number, value: number][]>} lines by name
+ * @returns {Plot}
  */
 export function linePlot(title, lines) {
   return plot(title, 320, {

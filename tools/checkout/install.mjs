@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRunning } from '../processes/stop-in-order.mjs';
+import { Steps } from '../steps.mjs';
 import { waitUntil } from '../wait-until.mjs';
 import { LOCAL, ROOT } from './root.mjs';
 
@@ -17,7 +18,7 @@ const INTERRUPTED = 130;
 const FAILED = 2;
 
 if (!isInstalled()) {
-  const isDone = await installAlone().catch(report);
+  const isDone = await installAlone().catch((error) => new Steps(process.stderr).fail(error));
   if (!isDone) process.exit(FAILED);
 }
 
@@ -34,12 +35,6 @@ async function installAlone() {
   } finally {
     unlock();
   }
-}
-
-/** Prints only the message of a system error: a folder is not writable, the disk is full, or npm is not on PATH. */
-function report(error) {
-  console.error(error.syscall === undefined ? error : error.message);
-  return false;
 }
 
 /**

@@ -4,12 +4,14 @@ import { APT_PACKAGE } from './from-apt.mjs';
 import { wheel } from './from-wheel.mjs';
 
 // Not in a file: Redis 7 takes a path that contains `*`, `?` or `[` as a pattern, and starts without the file.
-const SETTINGS = [
-  ...['--bind', '127.0.0.1'],
+const SETTINGS = {
+  bind: '127.0.0.1',
   // Keeps the queue when it is killed, and never evicts keys, because an evicted key would be a lost job.
-  ...['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', ''],
-  ...['--maxmemory-policy', 'noeviction'],
-];
+  appendonly: 'yes',
+  appendfsync: 'everysec',
+  save: '',
+  'maxmemory-policy': 'noeviction',
+};
 
 /** Where to get Redis, and how to run it. `minimum` is the first release with every command that BullMQ uses. */
 export const REDIS = {
@@ -33,10 +35,8 @@ export const REDIS = {
   folder: 'redis',
   port: 6479,
   rank: RANK.redis,
-  settings: ({ dataDir, logFile, port }) => [
-    ...[...SETTINGS, '--port', String(port)],
-    ...['--dir', dataDir, '--logfile', logFile],
-  ],
+  settings: ({ dataDir: dir, logFile: logfile, port }) =>
+    Object.entries({ ...SETTINGS, port, dir, logfile }).flatMap(([name, value]) => [`--${name}`, String(value)]),
   isError: () => true,
   isReady,
 };
