@@ -1,4 +1,5 @@
-import { styleText } from 'node:util';
+// Not by name: an older Node.js lacks `styleText`, and has to get as far as its check in node-version.mjs.
+import util from 'node:util';
 
 const SLOW_MS = 1500;
 
@@ -57,7 +58,7 @@ export class Steps {
     const started = performance.now();
     const print = (colour, mark, text) => {
       if (interruptions === this.#interruptions)
-        this.print(`${styleText(colour, mark, { stream: this.#stream })} ${text}`);
+        this.print(`${util.styleText(colour, mark, { stream: this.#stream })} ${text}`);
     };
     const slow = setTimeout(() => print('cyan', '... ', title), SLOW_MS);
     try {
