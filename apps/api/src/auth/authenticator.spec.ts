@@ -14,6 +14,12 @@ describe('an authenticator', () => {
   beforeEach(() => {
     verify.mockReset();
     authenticator = new Authenticator({ jwt: { verify }, apiKeys: undefined }, () => ADDRESS);
+    // On a busy machine, 200 turns may take longer than a credential waits.
+    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+  });
+
+  afterEach(() => {
+    jest.useRealTimers();
   });
 
   /** Sends different tokens at the same time. Counts their outcomes: `valid`, or the code of an error. */
@@ -55,23 +61,19 @@ describe('an authenticator', () => {
   });
 
   it('an authenticator lets a credential wait for a second at most while those before it are verified', async () => {
-    jest.useFakeTimers();
     verify.mockReturnValue(new Promise(() => undefined));
     const outcomes: Record<string, number> = {};
     void send(50, outcomes);
     await jest.advanceTimersByTimeAsync(1000);
-    jest.useRealTimers();
     expect(outcomes).toEqual({ SERVICE_UNAVAILABLE: 50 - verify.mock.calls.length });
     expect(verify.mock.calls.length).toBeLessThan(20);
   });
 
   it('an authenticator has one deadline for the wait of a credential and its verification', async () => {
-    jest.useFakeTimers();
     const arrivedAt = performance.now();
     verify.mockImplementation(() => new Promise((resolve) => setTimeout(resolve, 600, PRINCIPAL)));
     const sending = send(8);
     await jest.advanceTimersByTimeAsync(1200);
-    jest.useRealTimers();
     expect(await sending).toEqual({ valid: 8 });
     expect(verify.mock.calls.map(([, deadline]) => deadline)).toEqual(
       Array.from({ length: 8 }, () => arrivedAt + 1500),

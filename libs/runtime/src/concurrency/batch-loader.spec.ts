@@ -84,10 +84,10 @@ describe('BatchLoader', () => {
   });
 
   it('reads a batch by the latest of its deadlines, and rejects each caller at its own', async () => {
-    const early = load('a', 20);
+    const rejected = expect(load('a', 20)).rejects.toThrow(TimeoutError);
     const late = load('a', 10_000);
     await nextTurn();
-    await expect(early).rejects.toThrow(TimeoutError);
+    await rejected;
     expect((reads[0]?.deadline ?? 0) - performance.now()).toBeGreaterThan(5000);
     reads[0]?.succeed();
     expect(await late).toBe('found a');
