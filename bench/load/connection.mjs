@@ -5,6 +5,8 @@ const HEAD_END = '\r\n\r\n';
 const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i;
 const RETRY_AFTER = /\r\nretry-after: *\d+/i;
 const EMPTY = Buffer.alloc(0);
+/** Only the parts that responses fill take memory. */
+const READ_BUFFER_BYTES = 65_536;
 const RESPONSE_TIMEOUT_MS = 30_000;
 
 /**
@@ -14,8 +16,12 @@ const RESPONSE_TIMEOUT_MS = 30_000;
 export class Connection {
   #port;
   #socket;
-  #received = EMPTY;
   #waiting;
+  /** The start of a response whose head has not arrived completely. */
+  #head = EMPTY;
+  /** The response whose body has not arrived completely. */
+  #response;
+  #missingBytes = 0;
 
   constructor(port) {
     this.#port = port;
@@ -44,30 +50,46 @@ export class Connection {
   }
 
   #connect() {
-    const socket = connect({ host: '127.0.0.1', port: this.#port, noDelay: true });
+    const buffer = Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
+    // Reads into one buffer, without a stream, which takes less CPU time.
+    const onread = { buffer, callback: (length) => void this.#read(buffer.subarray(0, length)) };
+    const socket = connect({ host: '127.0.0.1', port: this.#port, noDelay: true, onread });
     socket.setTimeout(RESPONSE_TIMEOUT_MS, () => socket.destroy(new Error('no response')));
-    socket.on('data', (chunk) => this.#read(chunk));
     socket.on('error', (error) => this.#waiting?.reject(error));
     socket.on('close', () => {
       this.#waiting?.reject(new Error('closed'));
       this.#socket = undefined;
-      this.#received = EMPTY;
+      this.#head = EMPTY;
+      this.#missingBytes = 0;
     });
     return socket;
   }
 
   #read(chunk) {
-    this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
-    const headEnd = this.#received.indexOf(HEAD_END);
-    if (headEnd < 0) return;
-    const head = this.#received.toString('latin1', 0, headEnd);
+    if (this.#missingBytes > 0) this.#missingBytes -= chunk.length;
+    else if (!this.#readHead(chunk)) return;
+    if (this.#missingBytes > 0) return;
+    this.#waiting.resolve(this.#response);
+    this.#waiting = undefined;
+  }
+
+  /** Returns whether there was a whole head that says how long the body is. */
+  #readHead(chunk) {
+    const received = this.#head.length === 0 ? chunk : Buffer.concat([this.#head, chunk]);
+    const headEnd = received.indexOf(HEAD_END);
+    // The buffer of the chunk is read into again.
+    this.#head = headEnd < 0 ? Buffer.from(received) : EMPTY;
+    if (headEnd < 0) return false;
+    const head = received.toString('latin1', 0, headEnd);
     const length = Number(CONTENT_LENGTH.exec(head)?.[1]);
-    if (Number.isNaN(length)) this.#socket.destroy(new Error('a response without Content-Length'));
-    if (!(this.#received.length >= headEnd + HEAD_END.length + length)) return;
-    this.#received = EMPTY;
+    if (Number.isNaN(length)) {
+      this.#socket.destroy(new Error('a response without Content-Length'));
+      return false;
+    }
+    this.#missingBytes = headEnd + HEAD_END.length + length - received.length;
     // "HTTP/1.1 200 …"
     const status = Number(head.slice(9, 12));
-    this.#waiting.resolve({ status, mayRetry: status === 503 && RETRY_AFTER.test(head) });
-    this.#waiting = undefined;
+    this.#response = { status, mayRetry: status === 503 && RETRY_AFTER.test(head) };
+    return true;
   }
 }
