@@ -8,8 +8,7 @@ const MAX_PAGES = 2000;
 export async function* pagesOf(api: ApiClient, input: object): AsyncGenerator<Item[]> {
   let after: string | null = null;
   for (let page = 0; page < MAX_PAGES; page++) {
-    const response: HttpResponse<Item[]> = await api.call('getAll', after === null ? input : { ...input, after });
-    if (response.status !== 200) throw new Error(`${String(response.status)}: ${JSON.stringify({ ...input, after })}`);
+    const response: HttpResponse<Item[]> = await api.page(after === null ? input : { ...input, after });
     yield response.body;
     after = response.headers.get('next-after');
     if (after === null) return;

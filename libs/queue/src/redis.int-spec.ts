@@ -148,14 +148,16 @@ describe('the queue on Redis', () => {
     await eventually(async () => {
       await expect(queue.backlog.admit(1, 10_000)).rejects.toThrow();
     });
-    const durations: number[] = [];
-    for (let n = 0; n < 10; n++) {
-      const since = performance.now();
-      await expect(queue.backlog.admit(1, 10_000)).rejects.toThrow();
-      durations.push(performance.now() - since);
-    }
-    // The median, because other tests run at the same time.
-    expect(median(durations)).toBeLessThan(100);
+    // Several times, and the median, because other tests run at the same time.
+    await eventually(async () => {
+      const durations: number[] = [];
+      for (let n = 0; n < 10; n++) {
+        const since = performance.now();
+        await expect(queue.backlog.admit(1, 10_000)).rejects.toThrow();
+        durations.push(performance.now() - since);
+      }
+      expect(median(durations)).toBeLessThan(100);
+    });
     expect(lines).toEqual([expect.stringMatching(/^Redis is unavailable, trying again: /)]);
   });
 
