@@ -42,8 +42,8 @@ describe('an API', () => {
     const { api } = await start({ REDIS_URL: url });
     const client = await api.client();
     expect((await client.call('create', validInput(), ASYNC)).status).toBe(202);
-    await nodes[0].kill();
     const firstLine = api.log.length;
+    await nodes[0].kill();
     await api.waitForStatus('degraded');
     const durations: number[] = [];
     for (let n = 0; n < 20; n++) {

@@ -39,7 +39,8 @@ describeWithTls('stores with TLS and passwords (skipped unless openssl is on PAT
       expect(process.log.map(({ msg, error = '' }) => `${msg} ${String(error)}`)).toContainEqual(
         expect.stringMatching(pattern),
       );
-    });
+      // Both processes start in this time.
+    }, 30_000);
   /** Expects both processes to say why they cannot use the stores, and which of them. */
   const expectUnavailable = async (redis: RegExp, mongodb: RegExp): Promise<void> => {
     for (const process of [api, worker]) {
