@@ -1,7 +1,6 @@
 // The load generator, a process of its own so that its work is not counted for a subject: `node generate.mjs FILE NAME`
 // sends the stream NAME of the load that FILE (JSON) describes to 127.0.0.1, and prints its report as JSON. SIGTERM ends
-// a stream. It takes CPU time from what is measured, so its connections are its own: undici and autocannon need almost
-// twice as much.
+// a stream. It takes CPU time from what is measured, so its connections are its own: undici and autocannon need more.
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from './connection.mjs';
