@@ -91,11 +91,19 @@ describe('rate limits', () => {
   });
 
   it('rate limits are shared by all instances, and never exceeded', async () => {
-    const apis = await startApis(2, { RATE_LIMIT_GETALL: '50/600' });
-    const all = await Promise.all(Array.from({ length: 200 }, (_, at) => read(apis[at % 2] as ApiClient)));
-    const granted = all.filter(({ status }) => status === 200).length;
-    expect(granted).toBeLessThanOrEqual(50);
-    expect(granted).toBeGreaterThanOrEqual(45);
+    const apis = await startApis(2, { RATE_LIMIT_CREATE: '50/600' });
+    const granted: number[] = [];
+    // Creates, because reads are granted if Redis responds too late to count them, as on a busy machine.
+    const create = async (api: ApiClient | undefined): Promise<boolean> => {
+      const response = await api?.call('create', {}, from(`192.0.2.${String(granted.length)}`));
+      return response?.status === 400;
+    };
+    await eventually(async () => {
+      const all = await Promise.all(Array.from({ length: 200 }, (_, at) => create(apis[at % 2])));
+      granted.push(all.filter(Boolean).length);
+      expect(granted.at(-1)).toBeGreaterThanOrEqual(45);
+    });
+    expect(Math.max(...granted)).toBeLessThanOrEqual(50);
   });
 
   it('rate limits are new in each window', async () => {

@@ -108,6 +108,14 @@ describe('a quota', () => {
     expect(await limiter.take('bob', 1, true)).toMatchObject({ isGranted: true, left: 98 });
   });
 
+  it('a quota grants no units that other instances are known to have taken, while the counter is unavailable', async () => {
+    await takeAll([new QuotaLimiter(QUOTA, counter)], 90);
+    const { left } = await limiter.take('alice', 1, false);
+    expect(left).toBeLessThan(10);
+    counter.isUnavailable = true;
+    expect(await takeAll([limiter], 200)).toBe(left);
+  });
+
   it.each([60, 0])(
     'a quota is not exceeded after %i requests because the counter is unavailable for a while',
     async (before) => {

@@ -133,11 +133,11 @@ export class QuotaLimiter {
     return { ...NOTHING, left: this.quota.count };
   }
 
-  /** Returns the window of a caller whose units only this instance counts: what it has not granted yet. */
+  /** Returns the window of a caller whose units only this instance counts: all that were left when last counted. */
   private localWindow(previous: Allowance): Allowance {
-    const until = performance.now() + this.windowMs;
-    const { granted, ...window } = isOver(previous) ? { ...NOTHING, until } : previous;
-    return { ...NOTHING, units: this.quota.count - granted, granted, until: window.until };
+    if (isOver(previous)) return { ...NOTHING, units: this.quota.count, until: performance.now() + this.windowMs };
+    const { units, left, granted, until } = previous;
+    return { ...NOTHING, units: units + left, granted, until };
   }
 }
 
