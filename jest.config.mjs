@@ -21,7 +21,7 @@ export default {
   // Three times the cores of a small machine: tests mostly wait for databases and timers.
   maxWorkers: 6,
   // On a busy machine, tests that start processes take many times as long.
-  testTimeout: 60_000,
+  testTimeout: 120_000,
   projects: [
     project('unit', ['<rootDir>/{apps,libs}/**/*.spec.ts'], {
       // Watch mode would otherwise also crawl and watch node_modules, which delays its first result by seconds.

@@ -1,8 +1,6 @@
 import { uniqueWord, validInput } from './support/items.js';
 import { startService, type Service } from './support/service.js';
 
-jest.setTimeout(120_000);
-
 /** Concurrent reads share work, and results are not cached. `single-flight.spec.ts` covers what reads may share. */
 describe('concurrent reads', () => {
   let service: Service;

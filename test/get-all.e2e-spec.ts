@@ -188,7 +188,7 @@ describe('getAll', () => {
     } finally {
       await service.database.models.items.deleteMany({ categoryId });
     }
-  }, 120_000);
+  });
 
   it.each(['plain', 'enveloped'])(
     'sends a large page to all clients that request it at the same time: %s',

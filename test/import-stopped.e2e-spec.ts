@@ -14,8 +14,6 @@ const run = promisify(execFile);
 /** Longer than the launcher waits for other processes to stop. */
 const INDEX_BUILD_MS = 12_000;
 
-jest.setTimeout(90_000);
-
 describe('npm run import', () => {
   let env: NodeJS.ProcessEnv;
   let database: Database;

@@ -17,8 +17,6 @@ const SEARCHES = [
   ...['common even', 'even odd', 'plain common', 'pair couple', 'seldom common', 'common nowhere', 'boo common'],
 ].map((search) => search.split(' '));
 
-jest.setTimeout(120_000);
-
 interface Filter {
   status: (typeof STATUSES)[number];
   category: number | undefined;

@@ -101,7 +101,7 @@ it('a job that has failed permanently is a 500 for each client', async () => {
     });
   }
   await service.stop();
-}, 20_000);
+});
 
 describe.each(CLIENTS)('a create without a worker, as %s sees it', (_, connect) => {
   let service: Service;

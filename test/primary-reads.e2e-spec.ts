@@ -10,8 +10,6 @@ const CATEGORY = 31;
 /** By default, a primary repeats some of its reads on secondaries to warm their caches. */
 const NO_MIRRORED_READS = 'mirrorReads={samplingRate: 0}';
 
-jest.setTimeout(120_000);
-
 /** Items are read from the primary even though `MONGODB_URI` prefers secondaries. */
 describe('items of a replica set whose secondaries are preferred', () => {
   let service: Service;

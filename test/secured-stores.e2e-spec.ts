@@ -20,7 +20,7 @@ describeWithTls('stores with TLS and passwords (skipped unless openssl is on PAT
   beforeAll(async () => {
     stores = await SecuredStores.start();
     setup = await runToExit('setup', stores.setupEnv, []);
-  }, 120_000);
+  });
   afterEach(endProcesses);
   afterAll(async () => {
     await removeDatabaseServers();
@@ -32,15 +32,14 @@ describeWithTls('stores with TLS and passwords (skipped unless openssl is on PAT
     [api, worker] = [ServiceProcess.start('api', all), ServiceProcess.start('worker', all)];
   };
   const expectReady = async (): Promise<void> => {
-    await Promise.all([api.waitForStatus('ready', 30_000), worker.waitForStatus('ready', 30_000)]);
+    await Promise.all([api.waitForStatus('ready'), worker.waitForStatus('ready')]);
   };
   const expectLog = (process: ServiceProcess, pattern: RegExp): Promise<void> =>
     eventually(() => {
       expect(process.log.map(({ msg, error = '' }) => `${msg} ${String(error)}`)).toContainEqual(
         expect.stringMatching(pattern),
       );
-      // Both processes start in this time.
-    }, 30_000);
+    });
   /** Expects both processes to say why they cannot use the stores, and which of them. */
   const expectUnavailable = async (redis: RegExp, mongodb: RegExp): Promise<void> => {
     for (const process of [api, worker]) {

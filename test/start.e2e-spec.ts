@@ -52,7 +52,7 @@ describe('npm start', () => {
     expect(await exited).toEqual([0, null]);
     await expect(fetch(`${api}/health/live`)).rejects.toThrow('fetch failed');
     expect(output).toMatch(/^ok +Stop .*api.*worker.*Redis.*MongoDB/m);
-  }, 120_000);
+  });
 });
 
 async function settingsOf(url: string): Promise<Record<string, string>> {

@@ -9,8 +9,6 @@ const MAX_MORE_MEGABYTES = 120;
 const SAMPLES = 50;
 const CONNECTIONS = 100;
 
-jest.setTimeout(90_000);
-
 describe('an API that checks its callers', () => {
   const key = newSigningKey('unknown');
   const issuer = new KeyServer([key]);

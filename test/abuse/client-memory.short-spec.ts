@@ -29,8 +29,6 @@ const READY = 'GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n';
 const OK = 'HTTP/1.1 200';
 const BUNDLE = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n';
 
-jest.setTimeout(90_000);
-
 describe('an API whose clients make it buffer data', () => {
   let database: Database;
   let api: ServiceProcess;

@@ -2,8 +2,6 @@ import { faults } from './faults.js';
 import { Stores } from './stores.js';
 import { expectSurvived } from './survival.js';
 
-jest.setTimeout(120_000);
-
 const { workerKilled, redisKilled, redisRefusesWrites, subscribersKilled, mongodbKilled } = faults;
 
 /** The most telling faults. `npm run test:faults` runs all of them. */

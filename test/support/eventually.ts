@@ -4,7 +4,7 @@ const MIN_INTERVAL_MS = 10;
 const MAX_INTERVAL_MS = 250;
 
 /** Calls `attempt` until it succeeds. Throws its last error if it has not succeeded within `withinMs`. */
-export async function eventually<T>(attempt: () => Promise<T> | T, withinMs = 15_000): Promise<T> {
+export async function eventually<T>(attempt: () => Promise<T> | T, withinMs = 30_000): Promise<T> {
   const since = Date.now();
   for (;;) {
     try {

@@ -7,7 +7,7 @@ import { ApiClient } from './api-client.js';
 import { eventually } from './eventually.js';
 
 /** How long a busy machine may take to start a process. */
-const START_WITHIN_MS = 30_000;
+const START_WITHIN_MS = 60_000;
 
 const ROOT = join(__dirname, '..', '..');
 
@@ -95,8 +95,8 @@ export class ServiceProcess {
     return service;
   }
 
-  /** Waits for a log line with this message. */
-  async waitForLog(msg: string, withinMs?: number): Promise<LogLine> {
+  /** Waits for a log line with this message, which may be the first one. */
+  async waitForLog(msg: string, withinMs = START_WITHIN_MS): Promise<LogLine> {
     return eventually(() => {
       const line = this.log.find((line) => line.msg === msg);
       if (line === undefined) throw new Error(`no "${msg}" in ${JSON.stringify(this.log)} ${this.stderr}`);
@@ -106,14 +106,14 @@ export class ServiceProcess {
 
   /** Returns a client of the process once it listens. */
   async client(): Promise<ApiClient> {
-    const { port } = await this.waitForLog('listening', START_WITHIN_MS);
+    const { port } = await this.waitForLog('listening');
     return new ApiClient(`http://127.0.0.1:${String(port)}`);
   }
 
   /** Returns the URL of the endpoints for operators, once they are served. */
   async adminUrl(): Promise<string> {
     const msg = this.name === 'api' ? 'listening for operators' : 'listening';
-    const { port } = await this.waitForLog(msg, START_WITHIN_MS);
+    const { port } = await this.waitForLog(msg);
     return `http://127.0.0.1:${String(port)}`;
   }
 

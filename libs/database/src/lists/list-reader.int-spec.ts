@@ -27,8 +27,6 @@ const FILTERS: ItemFilter[] = [
 /** Pages near the start of the list, far into it, and past its end. */
 const SKIPS = [0, 5, 499, 500, 690, 1101, 3000];
 
-jest.setTimeout(120_000);
-
 function numbered(n: number): ItemRecord {
   const isBoosted = n % 300 === 0;
   return record({
