@@ -89,6 +89,12 @@ describe('ItemListingClient', () => {
     expect(keys()[0]).toMatch(/^[0-9a-f]{32}$/);
   });
 
+  it('repeats a create under the same key after a 502 of a proxy', async () => {
+    const html = new Response('<h1>Bad Gateway</h1>', { status: 502 });
+    expect(await itemsOf([html, json({ id: 'a' })]).create(NEW_ITEM)).toEqual({ id: 'a' });
+    expect(keys()).toEqual([keys()[0], keys()[0]]);
+  });
+
   it('uses another key for each create, or the one that it is given', async () => {
     const items = itemsOf([json({}), json({}), json({})]);
     await items.create(NEW_ITEM);
@@ -113,12 +119,13 @@ describe('ItemListingClient', () => {
   });
 
   it('understands the errors of a proxy', async () => {
-    const html = new Response('<h1>Bad Gateway</h1>', { status: 502, statusText: 'Bad Gateway' });
+    const html = new Response('<h1>Forbidden</h1>', { status: 403, statusText: 'Forbidden' });
     await expect(itemsOf([html]).getById('a')).rejects.toMatchObject({
-      status: 502,
+      status: 403,
       code: 'UNKNOWN',
-      message: '502 Bad Gateway',
+      message: '403 Forbidden',
     });
+    expect(requests).toHaveLength(1);
   });
 
   it('gives an error without data an empty object', async () => {

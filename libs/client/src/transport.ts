@@ -45,7 +45,7 @@ export class Transport {
   }
 
   /**
-   * Calls an operation. Repeats it after a 429, a 503, a 504 or a failed connection, as long as there is time.
+   * Calls an operation. Repeats it after a 429, a 502, a 503, a 504 or a failed connection, as long as there is time.
    *
    * @throws ApiError for an error response, TypeError if the connection failed or the request cannot be sent, or the
    * reason of the signal: a `TimeoutError` after `timeoutMs`. If an earlier try may have succeeded, a last 429 or 503
@@ -101,12 +101,13 @@ export class Transport {
 
 /**
  * Returns whether the request may have succeeded: a connection that failed, for which fetch throws a TypeError, a 504, or
- * a 503 of a proxy, which may have forwarded it before its connection to the service failed.
+ * a 502 or 503 of a proxy, which may have forwarded it before its connection to the service failed.
  */
 function isOutcomeUnknown(error: Error): boolean {
   // By its name, because the error may come from another realm, for example in a test.
   if (!(error instanceof ApiError)) return error.name === 'TypeError';
-  return error.status === 504 || (error.status === 503 && error.code !== 'SERVICE_UNAVAILABLE');
+  const { status, code } = error;
+  return status === 502 || status === 504 || (status === 503 && code !== 'SERVICE_UNAVAILABLE');
 }
 
 /** Returns whether the request was refused for now. */
