@@ -162,6 +162,7 @@ describe('ItemListingClient', () => {
     const later = json({ code: 'SERVICE_UNAVAILABLE', message: 'Try again' }, 503, { 'Retry-After': '30' });
     await expect(itemsOf([busy(504), later], { timeoutMs: 1000 }).create(NEW_ITEM)).rejects.toMatchObject({
       status: 504,
+      cause: { status: 503 },
     });
     expect(requests).toHaveLength(2);
   });
@@ -174,6 +175,51 @@ describe('ItemListingClient', () => {
       code: 'UNKNOWN',
     });
     expect(requests).toHaveLength(2);
+  });
+
+  it.each([
+    ['a failed connection', new TypeError('fetch failed'), { name: 'TypeError', message: 'fetch failed' }],
+    ['a 502 of a proxy', new Response('<h1>Bad Gateway</h1>', { status: 502 }), { status: 502 }],
+    ['a 504', busy(504), { status: 504 }],
+  ])('does not let a last 401 hide that a create may have succeeded before %s', async (_, first, thrown) => {
+    const refused = json({ code: 'UNAUTHORIZED', message: 'Expired' }, 401);
+    await expect(itemsOf([first, refused]).create(NEW_ITEM)).rejects.toMatchObject({
+      ...thrown,
+      cause: { name: 'ApiError', status: 401 },
+    });
+    expect(requests).toHaveLength(2);
+  });
+
+  it('does not let a last response that is not JSON hide that an earlier try may have created the item', async () => {
+    await expect(itemsOf([busy(504), new Response('<html>')]).create(NEW_ITEM)).rejects.toMatchObject({
+      status: 504,
+      cause: { name: 'SyntaxError' },
+    });
+  });
+
+  it('throws the last error of a create whose earlier tries were refused', async () => {
+    const error: unknown = await itemsOf([busy(429), json({ code: 'UNAUTHORIZED', message: 'Expired' }, 401)])
+      .create(NEW_ITEM)
+      .catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ status: 401 });
+    expect((error as ApiError).cause).toBeUndefined();
+  });
+
+  it('keeps the cause of a failed connection if the last try failed so', async () => {
+    const reset = new TypeError('fetch failed', { cause: new Error('ECONNRESET') });
+    await expect(itemsOf([reset], { timeoutMs: 100 }).create(NEW_ITEM)).rejects.toMatchObject({
+      message: 'fetch failed',
+      cause: { message: 'ECONNRESET' },
+    });
+  });
+
+  it('throws the last error of a read, whatever happened to earlier tries', async () => {
+    const missing = json({ code: 'NOT_FOUND', message: 'No such item' }, 404);
+    await expect(itemsOf([new TypeError('fetch failed'), missing]).getById('a')).rejects.toMatchObject({ status: 404 });
+    const later = json({ code: 'SERVICE_UNAVAILABLE', message: 'Try again' }, 503, { 'Retry-After': '30' });
+    await expect(itemsOf([busy(502), later], { timeoutMs: 1000 }).getAll()).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+    });
   });
 
   it('repeats a call whose connection fails in the middle of the response', async () => {

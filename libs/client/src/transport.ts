@@ -48,8 +48,8 @@ export class Transport {
    * Calls an operation. Repeats it after a 429, a 502, a 503, a 504 or a failed connection, as long as there is time.
    *
    * @throws ApiError for an error response, TypeError if the connection failed or the request cannot be sent, or the
-   * reason of the signal: a `TimeoutError` after `timeoutMs`. If an earlier try may have succeeded, a last 429 or 503
-   * does not hide its error.
+   * reason of the signal: a `TimeoutError` after `timeoutMs`. If an earlier try of a create may have succeeded, its error
+   * is thrown, and the error of the last try, for example a 401, is its `cause`.
    */
   async call(operation: string, input: object, options: CallOptions & { headers?: HeaderMap }): Promise<Reply> {
     const { signal, headers = {} } = options;
@@ -66,10 +66,12 @@ export class Transport {
       const { reply, error } = await this.attempt(url, { ...init, signal: stop });
       if (reply !== undefined) return reply;
       stop.throwIfAborted();
-      if (!isOutcomeUnknown(error) && !isRefusal(error)) throw error;
-      if (isOutcomeUnknown(error)) unresolved = error;
+      const isUnknown = isOutcomeUnknown(error);
+      // A read changes nothing, so that its last error says all.
+      if (isUnknown && operation === 'create') unresolved = error;
       const pauseMs = pauseAfter(error, tries);
-      if (performance.now() + pauseMs >= deadline) throw unresolved ?? error;
+      const isLast = !(isUnknown || isRefusal(error)) || performance.now() + pauseMs >= deadline;
+      if (isLast) throw errorOf(error, unresolved);
       await pause(pauseMs, stop);
     }
   }
@@ -113,6 +115,13 @@ function isOutcomeUnknown(error: Error): boolean {
 /** Returns whether the request was refused for now. */
 function isRefusal(error: Error): boolean {
   return error instanceof ApiError && (error.status === 429 || error.status === 503);
+}
+
+/** Returns what a call throws: the error of a try that may have succeeded, if there is one, or that of the last try. */
+function errorOf(last: Error, unresolved: Error | undefined): Error {
+  if (unresolved === undefined || unresolved === last) return last;
+  unresolved.cause = last;
+  return unresolved;
 }
 
 /** Returns how long to wait before the next try in ms. */
