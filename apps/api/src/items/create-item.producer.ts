@@ -66,9 +66,20 @@ export class CreateItemProducer {
 
   /** Queues a create and returns its outcome. Never throws when a store or the worker fails. */
   async create(request: Omit<NewJob, 'replyTo'>, options: ProducerOptions): Promise<ProducerOutcome> {
-    const outcome = await this.queueAndWait(request, options);
-    this.metrics.countOutcome(outcome);
-    return outcome;
+    // Register the waiter before queueing: a fast worker's reply may arrive before Redis confirms the job.
+    const pending = this.pending.join({ replyTo: this.replies.channel, ...request }, options.size);
+    if (typeof pending === 'string') return refused(pending);
+    try {
+      const queueing = pending.queueOnce(() => this.enqueue(pending, options));
+      const ended = await settledBy(options.queueBy, queueing, Promise.race([options.disconnected, pending.outcome]));
+      if (ended !== undefined) return ended;
+      if (pending.isSent) return await this.waitFor(pending, options);
+      // Otherwise the time is over, or the process is about to end.
+      const hasLeft = !pending.isSettled && performance.now() < options.queueBy - TIMER_PRECISION_MS;
+      return refused(hasLeft ? 'disconnected' : 'time');
+    } finally {
+      this.pending.leave(pending);
+    }
   }
 
   /** Returns the outcome of an earlier create under a key, or undefined if there is none. Queues nothing. */
@@ -89,23 +100,6 @@ export class CreateItemProducer {
   /** Ends all waits, because the process is about to end. */
   abandon(): void {
     this.pending.abandon();
-  }
-
-  private async queueAndWait(request: Omit<NewJob, 'replyTo'>, options: ProducerOptions): Promise<ProducerOutcome> {
-    // Register the waiter before queueing: a fast worker's reply may arrive before Redis confirms the job.
-    const pending = this.pending.join({ replyTo: this.replies.channel, ...request }, options.size);
-    if (typeof pending === 'string') return refused(pending);
-    try {
-      const queueing = pending.queueOnce(() => this.enqueue(pending, options));
-      const ended = await settledBy(options.queueBy, queueing, Promise.race([options.disconnected, pending.outcome]));
-      if (ended !== undefined) return ended;
-      if (pending.isSent) return await this.waitFor(pending, options);
-      // Otherwise the time is over, or the process is about to end.
-      const hasLeft = !pending.isSettled && performance.now() < options.queueBy - TIMER_PRECISION_MS;
-      return refused(hasLeft ? 'disconnected' : 'time');
-    } finally {
-      this.pending.leave(pending);
-    }
   }
 
   /** Returns undefined once the job, or an equal one under the same key, is or may be in the queue. */

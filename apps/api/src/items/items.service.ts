@@ -31,6 +31,7 @@ import { requireUser } from '../auth/authorizer.js';
 import type { Principal } from '../auth/principal.js';
 import { ApiError, type ApiErrorDetails } from '../http/api-error.js';
 import { CreateItemProducer, type ProducerOutcome } from './create-item.producer.js';
+import { CreateMetrics } from '../metrics/create-metrics.js';
 import { MalformedItems } from './malformed-items.js';
 import type { Preferences } from '../http/headers/prefer.js';
 
@@ -96,6 +97,7 @@ export class ItemsService {
     private readonly producer: CreateItemProducer,
     private readonly secrets: SecretRepository,
     private readonly malformed: MalformedItems,
+    private readonly metrics: CreateMetrics,
     @Inject(API_CONFIG) private readonly config: ApiConfig,
   ) {}
 
@@ -166,9 +168,9 @@ export class ItemsService {
     const size = itemSize(input, maxItemBytes);
     const times = this.timesOf(receivedAt, preferences);
     const findBy = Math.min(times.queueBy, performance.now() + READ_WITHIN_MS);
-    const categoryId = size && (await this.findCategoryId(input.categoryId, findBy));
+    const categoryId = size && (await this.required(this.findCategoryId(input.categoryId, findBy)));
     const isKeyed = key !== undefined;
-    const id = isKeyed ? await withDeadline(times.queueBy, this.idForKey(sellerId, key)) : newMongoId();
+    const id = isKeyed ? await this.required(withDeadline(times.queueBy, this.idForKey(sellerId, key))) : newMongoId();
     if (size === undefined || categoryId === undefined || categoryId === null) {
       // Limits and categories change, but a repeated request still returns its item.
       const isSame = (stored: string): boolean | undefined => isSameRequest(stored, input);
@@ -187,7 +189,19 @@ export class ItemsService {
     return this.resultOf(outcome, id, isKeyed);
   }
 
+  /** Counts a create as refused if MongoDB does not return what it needs. */
+  private async required<T>(reading: Promise<T>): Promise<T> {
+    try {
+      return await reading;
+    } catch (error) {
+      this.metrics.countOutcome({ kind: 'refused', reason: 'mongodb' });
+      throw error;
+    }
+  }
+
+  /** Counts the outcome of a create, and returns its result or throws its error. */
   private resultOf(outcome: ProducerOutcome, id: string, isKeyed: boolean): CreateResult {
+    this.metrics.countOutcome(outcome);
     switch (outcome.kind) {
       case 'created': {
         const { kind, item, isReplay } = outcome;
