@@ -13,8 +13,8 @@ outcome is unknown.
 **Authentication** is off by default. If it is on, \`create\` requires \`Authorization: Bearer TOKEN\`, and the caller becomes the
 \`sellerId\` of the item. See *Authorize*.
 
-**Rate limits** are off by default. If one is set, responses say in \`RateLimit\` what is left, and a request beyond it gets a 429 with
-\`Retry-After\`.
+**Rate limits** are off by default. If one of requests or bytes is set, responses say in \`RateLimit\` what is left. A request beyond
+a limit gets a 429 with \`Retry-After\`.
 
 **oRPC clients** work unmodified. A body of the form \`{"json": …, "meta"?: […]}\`, with no other key, gets its response, success or
 error, in the form \`{"json": …}\`. This document describes only the plain form.

@@ -33,7 +33,7 @@ export const getAll = {
         { items: { value: [ITEM_EXAMPLE] }, none: { value: [] } },
       ),
     },
-    ...errorResponses(ALWAYS),
+    ...errorResponses([...ALWAYS, 'FORBIDDEN']),
   },
 };
 
@@ -87,6 +87,6 @@ export const create = {
       content: json(schemaRef('QueuedItem'), { queued: { value: { id: ITEM_EXAMPLE.id, status: 'queued' } } }),
       links: { openIt },
     },
-    ...errorResponses([...ALWAYS, 'UNPROCESSABLE_CONTENT', 'GATEWAY_TIMEOUT']),
+    ...errorResponses([...ALWAYS, 'FORBIDDEN', 'UNPROCESSABLE_CONTENT', 'GATEWAY_TIMEOUT']),
   },
 };

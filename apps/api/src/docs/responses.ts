@@ -33,7 +33,6 @@ type DocumentedCode = keyof typeof WHEN;
 export const ALWAYS: DocumentedCode[] = [
   'BAD_REQUEST',
   'UNAUTHORIZED',
-  'FORBIDDEN',
   'TIMEOUT',
   'PAYLOAD_TOO_LARGE',
   'UNSUPPORTED_MEDIA_TYPE',
