@@ -13,6 +13,10 @@ export const REFUSALS = [
   { values: 'api.env.BACKLOG_LIMIT=5000', message: /BACKLOG_LIMIT.*want string/ },
   { values: 'api.env.backlogLimit=x', message: /backlogLimit/ },
   { values: 'env.PORT=x', message: 'Remove PORT from env: the chart relies on the ports of the images' },
+  ...['api.env.ADMIN_HOST=127.0.0.1', 'env.HOST=::1', 'worker.env.HOST=localhost'].map((values) => ({
+    values,
+    message: /Remove (ADMIN_)?HOST from env: probes cannot reach a loopback address/,
+  })),
   { values: 'worker.env.MONGODB_URI=mongodb://host', message: 'Remove MONGODB_URI from env: name a Secret' },
   { values: 'api.env.ADMIN_TOKEN_FILE=/token', message: 'Remove ADMIN_TOKEN_FILE from env: name a Secret' },
   { values: 'api.env.QUEUE_PREFIX=shop', message: 'Move QUEUE_PREFIX from api.env to env' },

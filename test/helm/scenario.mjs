@@ -21,7 +21,10 @@ export async function scenario(launcher, checks) {
   }
 }
 
-async function checkValues(checks, { helm, schemas, set: { name, files, manifests: expected, drainSeconds } }) {
+async function checkValues(
+  checks,
+  { helm, schemas, set: { name, files, manifests: expected, drainSeconds, settings } },
+) {
   const values = files.flatMap(file);
   await checks.run(`${name}: helm lint --strict`, () => helm.lint(values));
   let manifests = [];
@@ -36,6 +39,16 @@ async function checkValues(checks, { helm, schemas, set: { name, files, manifest
     const api = manifests.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name.endsWith('-api'));
     const sleeps = api.spec.template.spec.containers[0].lifecycle?.preStop.sleep.seconds;
     expect(sleeps === drainSeconds, `It sleeps for ${sleeps} s`);
+  });
+  await checks.run(`${name}: the settings of one process take precedence`, () => {
+    for (const [process, wanted] of Object.entries(settings)) {
+      const workload = manifests.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name.endsWith(process));
+      const { env } = workload.spec.template.spec.containers[0];
+      for (const [setting, value] of Object.entries(wanted)) {
+        const found = env.find(({ name }) => name === setting)?.value;
+        expect(found === value, `${setting} of the ${process} is ${found}`);
+      }
+    }
   });
   for (const { title, problems } of RULES) {
     await checks.run(`${name}: ${title}`, () => {

@@ -13,24 +13,33 @@ const OPTIONAL = ['HorizontalPodAutoscaler NAME-api', 'ScaledObject NAME-worker'
 
 const named = (name, manifests) => manifests.map((manifest) => manifest.replace('NAME', name));
 
-/** Sets of values: the files in `values/`, the manifests that they render, and how long the API sleeps before SIGTERM. */
+/**
+ * Sets of values: the files in `values/`, the manifests that they render, how long the API sleeps before SIGTERM, and
+ * settings of processes.
+ */
 export const VALUE_SETS = [
   {
     name: 'required values',
     files: ['required'],
     manifests: named('items-item-listing', BY_DEFAULT),
     drainSeconds: 5,
+    settings: { api: { ADMIN_HOST: '0.0.0.0' } },
   },
   {
     name: 'everything on',
     files: ['required', 'everything-on'],
     manifests: named('shop-items', [...BY_DEFAULT, ...OPTIONAL]),
     drainSeconds: 20,
+    settings: {
+      api: { LOG_LEVEL: 'info', LOG_ACCESS: 'on', ADMIN_HOST: '::' },
+      worker: { LOG_LEVEL: 'warn', LOG_ACCESS: '' },
+    },
   },
   {
     name: 'everything off',
     files: ['required', 'everything-off'],
     manifests: named('items-item-listing', ALWAYS),
     drainSeconds: undefined,
+    settings: {},
   },
 ];

@@ -6,6 +6,9 @@ that would contradict the rest of the chart are refused.
 {{- $ports := list "PORT" "ADMIN_PORT" "WORKER_PORT" -}}
 {{- range $setting, $value := .env }}
 {{- if has $setting $ports }}{{ fail (printf "Remove %s from env: the chart relies on the ports of the images" $setting) }}{{ end }}
+{{- if and (has $setting (list "HOST" "ADMIN_HOST")) (regexMatch "^(127\\.|::1$|localhost$)" $value) }}
+{{- fail (printf "Remove %s from env: probes cannot reach a loopback address" $setting) }}
+{{- end }}
 {{- if hasKey $.root.Values.secrets (trimSuffix "_FILE" $setting) }}
 {{- fail (printf "Remove %s from env: name a Secret in secrets.%s instead" $setting (trimSuffix "_FILE" $setting)) }}
 {{- end }}
@@ -26,7 +29,12 @@ that would contradict the rest of the chart are refused.
 {{- if hasKey $own "QUEUE_PREFIX" -}}
 {{- fail (printf "Move QUEUE_PREFIX from %s.env to env: API and worker find each other by it" .component) -}}
 {{- end -}}
-{{- merge (dict) $own .root.Values.env .defaults | toJson -}}
+{{- $settings := dict -}}
+{{- /* Unlike `merge`, keeps empty values, which count as missing. */ -}}
+{{- range $source := list .defaults .root.Values.env $own -}}
+{{- range $setting, $value := $source }}{{ $_ := set $settings $setting $value }}{{ end -}}
+{{- end -}}
+{{- $settings | toJson -}}
 {{- end -}}
 
 {{/* Returns the volume with the secret settings of a pod. */}}
