@@ -22,16 +22,19 @@ describe('an authenticator', () => {
     jest.useRealTimers();
   });
 
-  /** Sends different tokens at the same time. Counts their outcomes: `valid`, or the code of an error. */
+  /** Sends a credential. Returns its outcome: `valid`, or the code of an error. */
+  async function sendOne(token: string): Promise<string> {
+    const authorization = `Bearer ${token}`;
+    const request = { headers: { authorization }, rawHeaders: ['Authorization', authorization] };
+    return authenticator.authenticate(request as IncomingMessage).then(
+      () => 'valid',
+      (error: unknown) => (error as ApiError).code,
+    );
+  }
+  /** Sends different tokens at the same time. Counts their outcomes. */
   async function send(count: number, outcomes: Record<string, number> = {}): Promise<Record<string, number>> {
     const sending = Array.from({ length: count }, async (_, index) => {
-      const authorization = `Bearer token-${String(index)}`;
-      const request = { headers: { authorization }, rawHeaders: ['Authorization', authorization] };
-      const authenticating = authenticator.authenticate(request as IncomingMessage);
-      const outcome = await authenticating.then(
-        () => 'valid',
-        (error: unknown) => (error as ApiError).code,
-      );
+      const outcome = await sendOne(`token-${String(index)}`);
       outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
     });
     await Promise.all(sending);
@@ -78,5 +81,84 @@ describe('an authenticator', () => {
     expect(verify.mock.calls.map(([, deadline]) => deadline)).toEqual(
       Array.from({ length: 8 }, () => arrivedAt + 1500),
     );
+  });
+
+  describe('whose address is locked out', () => {
+    const KEY = `ils_${'0'.repeat(43)}01wEkU`;
+    const LONG = 'a'.repeat(12_000);
+
+    /** Sends as many invalid credentials from the address as are verified. */
+    const lockOut = (): Promise<string[]> =>
+      Promise.all(Array.from({ length: 20 }, (_, index) => sendOne(`invalid-${String(index)}`)));
+
+    beforeEach(() => {
+      authenticator = new Authenticator({ jwt: { verify }, apiKeys: { verify } }, () => ADDRESS);
+      verify.mockImplementation((token) =>
+        token.startsWith('invalid') ? Promise.reject(new InvalidCredential('invalid')) : Promise.resolve(PRINCIPAL),
+      );
+    });
+
+    it.each([
+      ['a token', 'token'],
+      ['an API key', KEY],
+      ['a token of 12,000 characters', LONG],
+    ])('an authenticator accepts %s for as long as it is sent every minute', async (_, token) => {
+      expect(await sendOne(token)).toBe('valid');
+      for (let minute = 0; minute < 10; minute++) {
+        jest.advanceTimersByTime(59_999);
+        await lockOut();
+        expect(await sendOne('unknown')).toBe('TOO_MANY_REQUESTS');
+        expect([minute, await sendOne(token)]).toEqual([minute, 'valid']);
+      }
+      jest.advanceTimersByTime(120_000);
+      await lockOut();
+      expect(await sendOne(token)).toBe('TOO_MANY_REQUESTS');
+    });
+
+    it('an authenticator verifies a token again after a minute, however often it is sent', async () => {
+      for (let second = 0; second < 150; second++) {
+        expect(await sendOne('token')).toBe('valid');
+        jest.advanceTimersByTime(1000);
+      }
+      expect(verify).toHaveBeenCalledTimes(3);
+    });
+
+    it.each([
+      ['a token', 'token'],
+      ['an API key', KEY],
+      ['a token of 12,000 characters', LONG],
+    ])(
+      'an authenticator limits %s again two minutes after it was last valid, however often it is sent',
+      async (_, token) => {
+        expect(await sendOne(token)).toBe('valid');
+        jest.advanceTimersByTime(60_000);
+        verify.mockRejectedValue(new InvalidCredential('revoked'));
+        await lockOut();
+        for (let second = 60; second < 120; second++) {
+          expect(await sendOne(token)).toBe('UNAUTHORIZED');
+          jest.advanceTimersByTime(1000);
+        }
+        await lockOut();
+        expect(await sendOne(token)).toBe('TOO_MANY_REQUESTS');
+      },
+    );
+
+    it('an authenticator does not accept a token after its expiry', async () => {
+      verify.mockResolvedValue({ ...PRINCIPAL, expiresAt: Date.now() + 1000 });
+      expect(await sendOne('token')).toBe('valid');
+      verify.mockRejectedValue(new InvalidCredential('expired'));
+      jest.advanceTimersByTime(999);
+      expect(await sendOne('token')).toBe('valid');
+      jest.advanceTimersByTime(1);
+      expect(await sendOne('token')).toBe('UNAUTHORIZED');
+    });
+
+    it('an authenticator accepts an API key again after it could not be verified for a moment', async () => {
+      expect(await sendOne(KEY)).toBe('valid');
+      await lockOut();
+      verify.mockRejectedValueOnce(new ApiError('SERVICE_UNAVAILABLE'));
+      expect(await sendOne(KEY)).toBe('SERVICE_UNAVAILABLE');
+      expect(await sendOne(KEY)).toBe('valid');
+    });
   });
 });

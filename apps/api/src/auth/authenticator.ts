@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isApiKeyLike } from '@app/database';
 import { TtlCache } from '@app/runtime';
@@ -29,10 +30,14 @@ const VERIFY_WITHIN_MS = 1500;
 const VERIFIED = { forMs: 60_000, count: 5000 };
 /** Longer tokens are verified each time, which limits the memory that the others can use. */
 const MAX_CACHED_LENGTH = 4096;
+/** A credential is not limited for a minute after it was valid, which may be up to a minute after it was verified. */
+const KNOWN = { forMs: VERIFIED.forMs + 60_000, count: 20_000 };
 
 /** Finds out who sent a request. */
 export class Authenticator {
   private readonly verified = new TtlCache<string, Principal>(VERIFIED);
+  /** Contains the digests of valid credentials, because these may be long. */
+  private readonly known = new TtlCache<string, true>(KNOWN);
   private readonly failedAttempts = new FailedAttempts();
 
   constructor(
@@ -52,18 +57,22 @@ export class Authenticator {
     const isKey = isApiKeyLike(token);
     const verifier = isKey ? apiKeys : jwt;
     if (verifier === undefined) throw new InvalidCredential(`${isKey ? 'API keys' : 'Tokens'} are not accepted`);
-    const known = this.verified.get(token);
-    if (known === undefined) return this.verify(verifier, token, request);
-    const isTrusted = !isKey && known.expiresAt > Date.now();
-    return isTrusted ? known : verifier.verify(token);
+    const verified = this.verified.get(token);
+    if (verified !== undefined && verified.expiresAt > Date.now()) return verified;
+    const principal = await this.verify(verifier, token, request);
+    if (!isKey && token.length <= MAX_CACHED_LENGTH) this.verified.set(token, principal);
+    return principal;
   }
 
-  /** Verifies a credential that has not been verified recently. Only such credentials are limited by failed attempts. */
+  /** Verifies a credential. Only those that are not known to be valid are limited by failed attempts. */
   private async verify(verifier: Verifier, token: string, request: IncomingMessage): Promise<Principal> {
     const deadline = performance.now() + VERIFY_WITHIN_MS;
     const verify = (): Promise<Principal> => verifier.verify(token, deadline);
-    const principal = await this.failedAttempts.limit(this.callerAddress(request), verify);
-    if (token.length <= MAX_CACHED_LENGTH) this.verified.set(token, principal);
+    const digest = createHash('sha256').update(token).digest('base64url');
+    const isKnown = this.known.get(digest) === true;
+    const principal = await (isKnown ? verify() : this.failedAttempts.limit(this.callerAddress(request), verify));
+    // Only success makes a credential known for longer. One that has become invalid is soon limited again.
+    this.known.set(digest, true);
     return principal;
   }
 }
