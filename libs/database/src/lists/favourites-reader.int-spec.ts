@@ -1,6 +1,7 @@
 import { freshEnvironment, openDatabase } from '../../../../test/support/environment.js';
 import { addFavourites, record, store } from '../../../../test/support/items.js';
 import type { Database } from '../connection/database.js';
+import { newMongoId, mongoId } from '../mongo-id.js';
 import { ItemRepository } from '../item-repository.js';
 import { SchemaRepository } from '../schema-repository.js';
 import { idOf } from '../serialization/item-json.js';
@@ -72,5 +73,64 @@ describe('FavouritesReader.findPage', () => {
     }
     reading.mockRestore();
     expect(walked).toEqual(pages);
+  });
+
+  it('reads no more large items than a page needs if favourites before them do not match', async () => {
+    const filter = { status: 'sold' } as const;
+    const description = 'x'.repeat(15_000_000);
+    const large = Array.from({ length: 5 }, () => record({ ...filter, description, searchTerms: [] }));
+    for (const item of large) await store(database, item);
+    const expected = large.map(({ _id }) => _id.toHexString()).reverse();
+    for (const [others, skip, limit] of [
+      [300, 0, 1],
+      [300, 3, 1],
+      [2, 0, 2],
+      [2, 1, 2],
+    ] as const) {
+      const userId = `large-${String(others)}-${String(skip)}`;
+      await addFavourites(database, userId, large);
+      const deleted = Array.from({ length: others }, () => ({ itemId: mongoId(newMongoId()), createdAt: new Date() }));
+      await database.models.favourites.insertMany(deleted.map((favourite) => ({ userId, ...favourite })));
+      const deadline = performance.now() + 60_000;
+      const { items } = await new FavouritesReader(database).findPage(userId, filter, { skip, limit }, deadline);
+      expect([userId, ...items.map(idOf)]).toEqual([userId, ...expected.slice(skip, skip + limit)]);
+    }
+    await database.models.items.deleteMany(filter);
+  }, 120_000);
+
+  it('returns the items after those that are hidden once their ids have been read', async () => {
+    const filter = { status: 'sold' } as const;
+    const sold = await store(database, ...Array.from({ length: 6 }, () => record(filter)));
+    const others = await store(database, ...Array.from({ length: 9 }, () => record()));
+    await addFavourites(database, 'hidden', [...sold, ...others]);
+    const newestFirst = sold.reverse().map(({ _id }) => _id);
+    const hidden = { _id: { $in: newestFirst.slice(0, 2) } };
+    const findItems = database.findItems.bind(database);
+    const reading = jest.spyOn(database, 'findItems').mockImplementation(async (query, ...limits) => {
+      const found = await findItems(query, ...limits);
+      const areIds = Object.keys(query.projection).join() === '_id';
+      if (areIds) await database.models.items.updateMany(hidden, { isVisible: false });
+      return found;
+    });
+    const range = { skip: 0, limit: 2 };
+    const page = await new FavouritesReader(database).findPage('hidden', filter, range, performance.now() + 60_000);
+    reading.mockRestore();
+    expect(page.items.map(idOf)).toEqual(newestFirst.slice(2, 4).map((id) => id.toHexString()));
+    expect(page.nextAfter).toBeDefined();
+    expect(await database.models.items.countDocuments({ ...hidden, isVisible: false })).toBe(2);
+  });
+
+  it.each([
+    [0, 1],
+    [2, 2],
+  ])('reads items by one query, and ids of those before the page by another: skip %i', async (skip, queries) => {
+    const userId = `all-${String(skip)}`;
+    await addFavourites(database, userId, await store(database, ...Array.from({ length: 6 }, () => record())));
+    const reading = jest.spyOn(database, 'findItems');
+    const range = { skip, limit: 3 };
+    const { items } = await new FavouritesReader(database).findPage(userId, {}, range, performance.now() + 60_000);
+    expect(items).toHaveLength(3);
+    expect(reading).toHaveBeenCalledTimes(queries);
+    reading.mockRestore();
   });
 });

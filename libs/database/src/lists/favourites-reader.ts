@@ -1,5 +1,6 @@
 import { mongo } from 'mongoose';
 import type { Database } from '../connection/database.js';
+import { ItemsTooLarge } from '../connection/find-items.js';
 import { idOf, type RawItem } from '../serialization/item-json.js';
 import { encodeCursor, FAVOURITES_CURSOR, type FavouritePosition } from './list-cursor.js';
 import { conditionsOf, type ItemFilter } from './list-query.js';
@@ -48,21 +49,24 @@ export class FavouritesReader {
     const found = new Map<string, Favourite>();
     let read = 0;
     while (room > 0 && found.size <= skip + limit) {
-      // The page cannot begin before this many positions: only the ids of their items are needed, to count them.
-      const isBeforePage = read < skip;
       const missing = skip + limit + 1 - found.size;
+      // Of the items before the page, and of the one after it, only the ids are needed.
+      const idsOnly = missing === 1 ? 1 : Math.max(skip - found.size, 0);
       const likely = Math.ceil((missing * (read + 1)) / (found.size + 1));
-      const count = Math.min(isBeforePage ? skip - read : likely, CHUNK, room);
+      // The page cannot begin before position `skip`.
+      const count = Math.min(read < skip ? skip - read : likely, CHUNK, room);
       const positions = await this.findPositions(userId, after, count, deadline);
+      const next = await this.findNext(positions, filter, { missing, idsOnly }, deadline);
       // A favourite that moves during the read may be read twice. It keeps its first position, because the cursor must not
       // be further down the list than its place on the page.
-      for (const favourite of await this.findItems(positions, filter, isBeforePage ? IDS : ITEMS, deadline)) {
+      for (const favourite of next.favourites) {
         const id = idOf(favourite.item);
         if (!found.has(id)) found.set(id, favourite);
       }
-      after = positions.at(-1);
-      read += count;
-      room = positions.length < count ? 0 : room - count;
+      after = next.considered.at(-1);
+      read += next.considered.length;
+      const isEnd = positions.length < count && next.considered.length === positions.length;
+      room = isEnd ? 0 : room - next.considered.length;
     }
     const page = [...found.values()].slice(skip, skip + limit);
     const last = found.size > skip + limit ? page.at(-1)?.position : undefined;
@@ -122,6 +126,34 @@ export class FavouritesReader {
     const positions = found.filter(({ createdAt, itemId }) => !Array.isArray(createdAt) && !Array.isArray(itemId));
     const missing = found.length < limit ? 0 : limit - positions.length;
     return missing === 0 ? positions : [...positions, ...(await this.find(filter, missing, deadline, skip + limit))];
+  }
+
+  /**
+   * Returns the next favourites that match the filter, and the positions that were considered. Of those, `missing` are
+   * needed, and of the first `idsOnly` only the ids. Items may be large: unless most are needed, reads their ids first.
+   */
+  private async findNext(
+    positions: readonly FavouritePosition[],
+    filter: ItemFilter,
+    { missing, idsOnly }: { missing: number; idsOnly: number },
+    deadline: number,
+  ): Promise<{ favourites: Favourite[]; considered: readonly FavouritePosition[] }> {
+    const spare = idsOnly + Math.max(positions.length - missing, 0);
+    try {
+      if (spare * 2 <= positions.length)
+        return { favourites: await this.findItems(positions, filter, ITEMS, deadline), considered: positions };
+    } catch (error) {
+      if (spare === 0 || !(error instanceof ItemsTooLarge)) throw error;
+    }
+    const matches = (await this.findItems(positions, filter, IDS, deadline)).slice(0, missing);
+    const onPage = matches.slice(idsOnly).map(({ position }) => position);
+    const favourites = [...matches.slice(0, idsOnly), ...(await this.findItems(onPage, filter, ITEMS, deadline))];
+    // If one of them no longer matches, the next read begins after the last of them, and finds another one.
+    const last = matches.at(missing - 1);
+    return {
+      favourites,
+      considered: last === undefined ? positions : positions.slice(0, positions.indexOf(last.position) + 1),
+    };
   }
 
   /** Returns the items that match the filter, in the order of their positions. */
