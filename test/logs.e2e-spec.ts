@@ -6,6 +6,7 @@ import { freshEnvironment, openDatabase } from './support/environment.js';
 import { eventually } from './support/eventually.js';
 import { validInput } from './support/items.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
+import { RawConnection } from './support/raw-connection.js';
 import { AUDIENCE, bearer, claims, ISSUER, signWithSecret } from './support/token-issuer.js';
 
 const SECRET = 'nobody may read this';
@@ -62,6 +63,25 @@ describe('the log', () => {
     await expect(fetch(`${base}/api/orpc/items/create`, request)).rejects.toThrow();
     await eventually(() => {
       expect(requestsIn(api)).toContainEqual(expect.objectContaining({ method: 'POST', status: 'disconnected' }));
+    });
+  });
+
+  it('the log contains requests whose client disconnected within the body', async () => {
+    const api = await startApi({ LOG_ACCESS: 'on' });
+    const { base } = await api.client();
+    const head = 'POST /api/orpc/items/getAll HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
+    const bodies = ['Content-Length: 10\r\n\r\n{', 'Transfer-Encoding: chunked\r\n\r\n9\r\n{'];
+    for (const body of bodies) {
+      const connection = await RawConnection.open(base);
+      connection.send(head + body);
+      // Once it gets a response, the API has read the head of the other connection.
+      await fetch(`${base}/health/live`);
+      connection.destroy();
+    }
+    const disconnected = expect.objectContaining({ path: '/api/orpc/items/getAll', status: 'disconnected' }) as unknown;
+    await eventually(() => {
+      const logged = requestsIn(api).filter((line) => (line as { method: string }).method === 'POST');
+      expect(logged).toEqual([disconnected, disconnected]);
     });
   });
 

@@ -17,7 +17,7 @@ export function sendEarlyError(response: ApiResponse, { code, details }: ApiErro
     return;
   }
   response.setHeader('Connection', 'close');
-  sendError(response, code, details, endAfterDiscarding);
+  sendError(response, code, details, response.req.socket.readableEnded ? closeAfterSending : endAfterDiscarding);
 }
 
 /** Closes the connection of a response that has been sent in part, so that its client does not take it for complete. */
@@ -28,6 +28,15 @@ export function cutOff(response: ApiResponse): void {
 
 export function isFullyRead({ complete, headers }: IncomingMessage): boolean {
   return complete || (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0);
+}
+
+/**
+ * Sends the response to a client that has ended its input within the body, and closes the connection. Does not end the
+ * response, so that the client counts as disconnected: most have closed the connection, which looks the same.
+ */
+function closeAfterSending(response: ApiResponse, bytes: Buffer): void {
+  response.write(bytes);
+  response.req.socket.destroySoon();
 }
 
 /**
