@@ -122,6 +122,28 @@ describeInBrowser('the queue dashboard (skipped unless Chromium is installed: ap
     await jobs.queue.resume();
   });
 
+  it('the queue dashboard retries all failed jobs except for those that cannot be read', async () => {
+    const [first, unreadable, last] = [await addRefused(), await addUnreadable(), await addRefused()];
+    await openFailed(first, unreadable, last);
+    await refuse({});
+    const retryAll = async (): Promise<unknown> => {
+      const response = page.waitForResponse((each) => each.url().endsWith('/retry/failed'));
+      await page.getByRole('button', { name: 'Retry all' }).click();
+      await confirm();
+      return (await response).json();
+    };
+    expect(await retryAll()).toEqual({ retried: 2, skipped: 1 });
+    await eventually(async () => {
+      expect(await Promise.all([first, last].map(stored))).toEqual([1, 1]);
+    });
+    expect(await jobs.queue.getJobState(unreadable)).toBe('failed');
+    const response = page.waitForResponse((each) => each.url().endsWith(`/${unreadable}/retry`));
+    await buttonsOf(unreadable).first().click();
+    await confirm();
+    expect((await response).status()).toBe(500);
+    await page.getByText('it is unreadable').first().waitFor();
+  });
+
   it('the queue dashboard retries and discards all failed jobs', async () => {
     const ids = [await addRefused(), await addRefused()];
     await openFailed(...ids);

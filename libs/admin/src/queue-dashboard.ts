@@ -2,14 +2,13 @@ import type { BeforeHook, JobCleanStatus, JobStatus } from '@bull-board/api/typi
 import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { ExpressAdapter } from '@bull-board/express';
-import type { RequestHandler } from 'express';
-import type { FailedJobs } from '@app/queue';
+import { Router, type RequestHandler } from 'express';
+import { CREATE_QUEUE, type FailedJobs } from '@app/queue';
 
-/** The only changes that the dashboard may make. Others could lose creates. */
+/** The only changes that bull-board may make. Others could lose creates. */
 const CHANGES = [
   '/api/queues/:queueName/:jobId/retry',
   '/api/queues/:queueName/:jobId/clean',
-  '/api/queues/:queueName/retry/:queueStatus',
   '/api/queues/:queueName/clean/:queueStatus',
 ];
 
@@ -49,7 +48,19 @@ export function queueDashboard(jobs: FailedJobs, basePath: string): RequestHandl
     serverAdapter: dashboard,
     options: { uiConfig: { boardTitle: 'Item Listing Service', hideDocsLink: true }, handlerHooks: { before: allow } },
   });
-  return dashboard.getRouter() as RequestHandler;
+  const retryAllPath = `/api/queues/${CREATE_QUEUE}/retry/failed`;
+  return Router()
+    .put(retryAllPath, retryAll(jobs))
+    .use(dashboard.getRouter() as RequestHandler);
+}
+
+/** Retries all failed jobs that can be read. bull-board itself would stop at one that cannot. */
+function retryAll(jobs: FailedJobs): RequestHandler {
+  return async (_request, response) => {
+    const counts = { done: 0, 'not failed': 0, unreadable: 0 };
+    for (const id of await jobs.findIds()) counts[await jobs.retry(id)] += 1;
+    response.json({ retried: counts.done, skipped: counts.unreadable });
+  };
 }
 
 const allow: BeforeHook = ({ method, route, request }) => {
