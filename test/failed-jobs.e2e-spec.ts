@@ -69,6 +69,23 @@ describe('the command jobs', () => {
     expect(await json('show', id)).toMatchObject({ ...summary, data: { id, item: { name: REFUSED } } });
   });
 
+  it('the command jobs escapes control characters in what it prints', async () => {
+    const [id = ''] = await addInvalid(1);
+    const stack = ['Error: \u001B[2J\r\n\tat \u009B'];
+    await jobs.redis.hset(jobs.queue.toKey(id), {
+      failedReason: 'Red \u001B[31m\u009B1m\r',
+      stacktrace: JSON.stringify(stack),
+      data: JSON.stringify({ id, name: '\u009B\u202E' }),
+    });
+    const { stdout } = await run('show', id);
+    expect(stdout).toContain('Red \\u001b[31m\\u009b1m\\u000d\n');
+    expect(stdout).toContain('Error: \\u001b[2J\\u000d\n\tat \\u009b\n');
+    expect(stdout).toContain('"name": "\\u009b\\u202e"');
+    for (const args of [['list'], ['list', '--json'], ['show', id, '--json']])
+      expect((await run(...args)).stdout).not.toMatch(/[^\P{Cc}\n]/u);
+    expect(await json('show', id)).toMatchObject({ reason: 'Red \u001B[31m\u009B1m\r', stacks: stack });
+  });
+
   it('the command jobs lists many failed jobs on pages', async () => {
     const ids = await addInvalid(45);
     const pages = (await Promise.all([1, 2, 3, 4].map((page) => json('list', '--page', String(page))))) as {

@@ -613,4 +613,12 @@ describe('check-data', () => {
     }
     for (const item of good) expect(stdout).not.toContain(idOf(item));
   });
+
+  it('names a document whose id has control characters on one line', async () => {
+    const { collection } = database.models.items;
+    await collection.insertOne({ ...record(), _id: 'a\n\u001B[2J\u009Bb' as never });
+    const { code, stdout } = await runToExit('check-data', env, []);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^a\\u000a\\u001b\[2J\\u009bb: left out of responses, id\n1 items are left out[^\n]+\n$/);
+  });
 });

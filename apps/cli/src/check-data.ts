@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { ConformityRepository } from '@app/database';
 import { endWithOutput, report, runCommand } from './command.js';
+import { printable } from './printable.js';
 import { DATABASE_STARTS_WITHIN_MS, withDatabase } from './with-database.js';
 
 const NON_CONFORMING = 1;
@@ -15,9 +16,8 @@ runCommand('usage: check-data', async (print) => {
     for await (const { id, field } of new ConformityRepository(database).findNonConforming()) {
       if (field === undefined) read++;
       else left++;
-      print(
-        field === undefined ? `${id}: another type than the service writes` : `${id}: left out of responses, ${field}`,
-      );
+      const fault = field === undefined ? 'another type than the service writes' : `left out of responses, ${field}`;
+      print(printable(`${id}: ${fault}`));
     }
     if (left + read === 0) {
       print('every item conforms');

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ConfigError, throttle } from '@app/runtime';
+import { printable } from './printable.js';
 
 /** Thrown if a command cannot run for a reason that its user can fix. Only the message is printed. */
 export class CommandError extends Error {}
@@ -57,9 +58,12 @@ function withoutData(error: unknown): unknown {
   return error instanceof Error ? error.stack : error;
 }
 
-/** Prints a result to standard output, and sets the exit code. */
+/**
+ * Prints a result to standard output, and sets the exit code. Escapes control characters, because others have written
+ * some of the texts.
+ */
 export function printResult(print: Print, { lines, json, exitCode = 0 }: Result, isJson: boolean): void {
-  print(isJson ? JSON.stringify(json) : lines.join('\n'));
+  print(printable(isJson ? JSON.stringify(json) : lines.join('\n'), '\n\t'));
   process.exitCode = exitCode;
 }
 

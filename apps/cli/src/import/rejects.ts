@@ -1,5 +1,6 @@
 import { open, stat, type FileHandle } from 'node:fs/promises';
 import { CommandError } from '../command.js';
+import { printable } from '../printable.js';
 import type { RejectedLine } from './source-line.js';
 
 /** How many rejected lines are shown if there is no file for them, and how many characters of each. */
@@ -36,12 +37,12 @@ export class Rejects {
     await this.file?.close();
   }
 
-  /** Returns the first rejected lines in readable form, or none if there is a file for them. */
+  /** Returns the first rejected lines in readable form, each on one line, or none if there is a file for them. */
   shown(): string[] {
     if (this.file !== undefined) return [];
     return this.first.map(({ number, reasons, text }) => {
       const why = reasons.map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': '));
-      return `line ${String(number)}: ${why.join('; ')} in ${text.slice(0, SHOWN_CHARACTERS)}`;
+      return printable(`line ${String(number)}: ${why.join('; ')} in ${text.slice(0, SHOWN_CHARACTERS)}`);
     });
   }
 }
