@@ -5,14 +5,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { SchemaRepository, type Database } from '@app/database';
+import { Command, runToExit } from './support/command.js';
 import { openDatabase } from './support/environment.js';
 import { eventually } from './support/eventually.js';
-import { uniqueWord, validInput } from './support/items.js';
+import { record, store, uniqueWord, validInput } from './support/items.js';
 import { createMongodb, startMongodb, removeDatabaseServers } from './support/database-servers.js';
 
 const run = promisify(execFile);
 /** Longer than the launcher waits for other processes to stop. */
 const INDEX_BUILD_MS = 12_000;
+/** More than an import of brands updates at a time. */
+const ITEMS = 3500;
+const UPDATE_MS = 1000;
 
 describe('npm run import', () => {
   let env: NodeJS.ProcessEnv;
@@ -61,6 +65,46 @@ describe('npm run import', () => {
     expect(await database.models.items.countDocuments({ name })).toBe(1);
     await rm(folder, { recursive: true });
   });
+
+  it('stops passing a renamed brand on to items after a signal, and continues when it runs again', async () => {
+    await new SchemaRepository(database).createIndexes();
+    await database.models.items.deleteMany({});
+    await store(database, ...Array.from({ length: ITEMS }, () => record({ brandId: 5 })));
+    const brandTitle = uniqueWord();
+    const line = JSON.stringify({ id: 5, title: brandTitle });
+    const args = ['-', '--kind', 'brands'];
+    await delayUpdatesOfItems('alwaysOn');
+    const command = new Command('import', env, args);
+    command.child.stdin?.end(line);
+    await eventually(async () => {
+      expect(await database.models.items.exists({ brandTitle })).not.toBeNull();
+    });
+    command.child.kill('SIGTERM');
+    const { code, stdout } = await command.waitForExit();
+    await delayUpdatesOfItems('off');
+    expect([code, stdout]).toEqual([143, expect.stringContaining('run the same command again')]);
+    expect(await database.models.items.countDocuments({ brandTitle })).toBeLessThan(ITEMS);
+    expect(await runToExit('import', env, args, line)).toMatchObject({ code: 0 });
+    expect(await database.models.items.countDocuments({ brandTitle, searchTerms: brandTitle })).toBe(ITEMS);
+  });
+
+  /** Delays each command that updates items. */
+  async function delayUpdatesOfItems(mode: 'alwaysOn' | 'off'): Promise<void> {
+    const { db } = database.connection;
+    await database.connection
+      .getClient()
+      .db('admin')
+      .command({
+        configureFailPoint: 'failCommand',
+        mode,
+        data: {
+          failCommands: ['update'],
+          namespace: `${String(db?.databaseName)}.items`,
+          blockConnection: true,
+          blockTimeMS: UPDATE_MS,
+        },
+      });
+  }
 
   async function delayOneIndexBuild(): Promise<void> {
     await database.connection

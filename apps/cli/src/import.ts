@@ -47,9 +47,9 @@ runCommand(USAGE, async (print) => {
     try {
       const loader = loaderFor(args, database, schema);
       const rejected = await load(input, { args, loader, rejects, stop, print });
+      if (!stop.signal.aborted) for (const line of (await loader.finish?.(stop.signal)) ?? []) print(line);
       const signal = interruption();
-      if (signal === undefined) for (const line of (await loader.finish?.()) ?? []) print(line);
-      else print('Interrupted: run the same command again, and it stores what is missing');
+      if (signal !== undefined) print('Interrupted: run the same command again, and it stores what is missing');
       process.exitCode = signal === undefined ? (rejected > 0 ? SOME_REJECTED : 0) : EXIT_CODES[signal];
     } finally {
       if (!args.isDryRun) await restoreSearchIndex(schema, print);
@@ -130,7 +130,7 @@ async function requireUniqueIndexes(schema: SchemaRepository): Promise<void> {
   if (unique.length > 0) throw new CommandError('The database has no indexes yet: run `npm run setup` first');
 }
 
-/** The first signal stops reading. The same signal again ends the process, except for SIGHUP. */
+/** The first signal stops reading and updating. The same signal again ends the process, except for SIGHUP. */
 function stopOnSignals(): { stop: AbortController; interruption: () => keyof typeof EXIT_CODES | undefined } {
   const stop = new AbortController();
   let received: keyof typeof EXIT_CODES | undefined;

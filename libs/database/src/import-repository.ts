@@ -50,9 +50,14 @@ export class ImportRepository {
   /**
    * Updates the titles in items of these brands or conditions. Returns how many items were changed. Reads all items
    * once: an index by brand would slow down every create for the sake of a rare operation. An item that the validator
-   * rejects, because another service has made it invalid, keeps its title.
+   * rejects, because another service has made it invalid, keeps its title. After `stop` is aborted, reads no further
+   * items and updates those that it has read.
    */
-  async renameInItems(kind: 'brands' | 'conditions', titles: ReadonlyMap<number, string>): Promise<number> {
+  async renameInItems(
+    kind: 'brands' | 'conditions',
+    titles: ReadonlyMap<number, string>,
+    stop: AbortSignal,
+  ): Promise<number> {
     const { collection } = this.database.models.items;
     const { number, title, outdated } = COPIES[kind];
     const projection = { [number]: 1, [title]: 1 };
@@ -66,6 +71,7 @@ export class ImportRepository {
     };
     const items = collection.find<RawItem & mongo.Document>({ [number]: { $ne: null } }, { projection, raw: true });
     for await (const raw of items) {
+      if (stop.aborted) break;
       const item = deserializeIfReadable(raw) as (Record<string, unknown> & Pick<ItemRecord, '_id'>) | undefined;
       if (item === undefined) continue;
       const newTitle = titles.get(toNumber(item[number]) ?? NaN);

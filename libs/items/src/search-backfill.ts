@@ -16,14 +16,16 @@ export class SearchBackfill {
   /**
    * Updates stale items created before `createdBefore`, at most `limit` of them, in batches. Pauses after each batch
    * for as long as it took, to leave room for creates. If a run is interrupted, the next one continues where it
-   * stopped. An item that changes during the run is left for the next run. Returns the number of updated items.
+   * stopped. An item that changes during the run is left for the next run. After `stop` is aborted, starts no further
+   * batch. Returns the number of updated items.
    */
-  async run(createdBefore: Date, limit?: number): Promise<number> {
+  async run(createdBefore: Date, { limit, stop }: { limit?: number; stop?: AbortSignal } = {}): Promise<number> {
     let updated = 0;
     let start = performance.now();
     for await (const stale of this.maintenance.findStale(SEARCH_VERSION, createdBefore, limit)) {
+      if (stop?.aborted) break;
       updated += await this.update(stale);
-      await delay(performance.now() - start);
+      await delay(performance.now() - start, undefined, { signal: stop }).catch(() => undefined);
       start = performance.now();
     }
     return updated;

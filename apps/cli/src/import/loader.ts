@@ -15,6 +15,9 @@ export interface Loader {
    * order. The functions returned by earlier calls may still be running.
    */
   prepare(lines: readonly SourceLine[]): Promise<() => Promise<Outcome>>;
-  /** Called after all lines are stored. Returns sentences for the summary. */
-  finish?(): Promise<string[]>;
+  /**
+   * Called after all lines are stored. After `stop` is aborted, finishes the batch in progress only. Returns sentences
+   * for the summary.
+   */
+  finish?(stop: AbortSignal): Promise<string[]>;
 }

@@ -53,13 +53,13 @@ export class ReferenceLoader implements Loader {
   }
 
   /** Copies the titles to the items, also for unchanged lines, because an interrupted run may have missed some. */
-  async finish(): Promise<string[]> {
+  async finish(stop: AbortSignal): Promise<string[]> {
     const { kind } = this;
     if (this.isDryRun || kind === 'categories') return [];
-    const renamed = await this.imports.renameInItems(kind, this.titles);
+    const renamed = await this.imports.renameInItems(kind, this.titles, stop);
     const sentence = `${String(renamed)} items have a new ${kind === 'brands' ? 'brandTitle' : 'condition'}`;
     if (kind === 'conditions') return [sentence];
-    const derived = await this.search.run(new Date());
+    const derived = await this.search.run(new Date(), { stop });
     return [`${sentence}, ${String(derived)} have new search terms`];
   }
 }

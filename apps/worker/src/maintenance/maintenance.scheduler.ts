@@ -56,7 +56,8 @@ export class MaintenanceScheduler {
 
   private async deriveSearchTerms(): Promise<void> {
     // Younger items are still left to the SearchIndexer of the worker that stored them.
-    const searchTerms = await this.search.run(new Date(Date.now() - LEFT_OVER_AFTER_MS), MAX_ITEMS_PER_RUN);
+    const createdBefore = new Date(Date.now() - LEFT_OVER_AFTER_MS);
+    const searchTerms = await this.search.run(createdBefore, { limit: MAX_ITEMS_PER_RUN });
     if (searchTerms > 0) this.logger.info({ searchTerms }, 'search terms brought up to date');
   }
 }
