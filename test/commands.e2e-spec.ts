@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { SchemaRepository, type Database } from '@app/database';
 import { Command, runToExit, type CommandExit } from './support/command.js';
@@ -10,6 +13,8 @@ import { record, store, uniqueWord } from './support/items.js';
 
 const run = promisify(execFile);
 const FULL_DISK = '/dev/full';
+/** In what Node.js prints for an unexpected error. */
+const STACK = '\n    at ';
 const describeWithFullDisk = existsSync(FULL_DISK) ? describe : describe.skip;
 
 describe('commands', () => {
@@ -182,10 +187,38 @@ describe('commands', () => {
     });
 
     it.each([[['--init-replica-set', 'nonsense']], [['--unknown']]])('rejects %j and prints usage', async (args) => {
-      await expect(command('setup', {}, ...args)).rejects.toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining('usage: setup') as string,
+      const { code, stdout, stderr } = await runToExit('setup', env, args);
+      expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining('usage: setup')]);
+      expect(stderr).not.toContain(STACK);
+    });
+
+    describe('with an administrator', () => {
+      let folder: string;
+      beforeEach(async () => {
+        folder = await mkdtemp(join(tmpdir(), 'setup-'));
       });
+      afterEach(() => rm(folder, { recursive: true }));
+
+      const setUp = (file: string, more: NodeJS.ProcessEnv = {}): Promise<CommandExit> =>
+        runToExit('setup', { ...env, ...more }, ['--init-replica-set', 'rs0/127.0.0.1:1', '--admin-uri-file', file]);
+
+      it.each(['missing', '.'])('names a file that cannot be read, in one line: %s', async (name) => {
+        const { code, stdout, stderr } = await setUp(join(folder, name));
+        expect([code, stdout]).toEqual([2, '']);
+        expect(stderr).toMatch(/^Cannot read \S+: E[^\n]+\n$/);
+      });
+
+      it.each(['', 'mongodb://admin:s3/cret@127.0.0.1', 'mongodb://admin:s3%cret@127.0.0.1', 'mongodb://127.0.0.1'])(
+        'does not wait for MongoDB if its URI cannot be used: %s',
+        async (uri) => {
+          const file = join(folder, 'admin-uri');
+          await writeFile(file, `${uri}\n`);
+          const { code, stdout, stderr } = await setUp(file, { MONGODB_URI: 'mongodb://user:word@127.0.0.1/shop' });
+          expect([code, stdout]).toEqual([2, '']);
+          expect(stderr).toMatch(/^The URIs? of the [^\n]+\n$/);
+          expect(stderr).not.toContain('cret');
+        },
+      );
     });
 
     it('says why the replica set is not initiated', async () => {

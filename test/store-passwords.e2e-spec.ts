@@ -20,6 +20,13 @@ describe('passwords of the databases', () => {
 
   const content = (name: string): Promise<string> => readFile(join(folder, name), 'utf8');
 
+  it('passwords are not created in a folder that does not exist, which store-passwords names in one line', async () => {
+    const folders = ['service', 'admin'].map((name) => join(folder, name));
+    const { code, stdout, stderr } = await runToExit('store-passwords', {}, folders);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/^Cannot write \S+\/admin\/mongodb-key: ENOENT[^\n]+\n$/);
+  });
+
   describeAsRoot('created by store-passwords (skipped unless run as root, which gives files to other users)', () => {
     const create = async (): Promise<Record<string, string>> => {
       const folders = [join(folder, 'service'), join(folder, 'admin')];

@@ -13,7 +13,7 @@ import {
 } from '@app/database';
 import { SearchBackfill } from '@app/items';
 import { loadCliConfig } from '@app/runtime';
-import { runCommand, retryFor } from './command.js';
+import { CommandError, runCommand, retryFor } from './command.js';
 import { DATABASE_STARTS_WITHIN_MS, withDatabase } from './with-database.js';
 
 const USAGE = 'usage: setup [--init-replica-set SET/HOST:PORT [--admin-uri-file FILE]]';
@@ -62,9 +62,9 @@ async function validateWrites(schema: SchemaRepository, print: (line: string) =>
 /** With an administrator's URI, also creates that user and the one of `MONGODB_URI`. mongod must be on this machine. */
 async function initiate(member: string, adminFile: string | undefined, print: (line: string) => void): Promise<void> {
   const [, set, host] = /^([^/]+)\/([^/]+:\d+)$/.exec(member) ?? [];
-  if (set === undefined || host === undefined) throw new TypeError(USAGE);
+  if (set === undefined || host === undefined) throw new CommandError(USAGE);
   if (adminFile !== undefined) checkMongodbUri(loadCliConfig().mongodbUri);
-  const users = adminFile && { admin: readFileSync(adminFile, 'utf8').trim(), service: loadCliConfig().mongodbUri };
+  const users = adminFile && { admin: contentOf(adminFile), service: loadCliConfig().mongodbUri };
   const report = (line: string, error: unknown): void => {
     print(`${line}: ${reasonOf(error)}`);
   };
@@ -72,4 +72,12 @@ async function initiate(member: string, adminFile: string | undefined, print: (l
     users ? createFirstUsers({ set, host }, users) : initiateReplicaSet({ set, host }),
   );
   print(`replica set ${set} has its member ${host}`);
+}
+
+function contentOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw new CommandError(`Cannot read ${file}: ${(error as Error).message}`);
+  }
 }

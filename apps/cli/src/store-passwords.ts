@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { runCommand } from './command.js';
+import { CommandError, runCommand } from './command.js';
 
 const USAGE = 'usage: store-passwords SERVICE_FOLDER ADMIN_FOLDER';
 /** Users of the images of MongoDB and Node.js. */
@@ -46,8 +46,12 @@ function password(): string {
 /** Writes a file as a whole, because an interrupted run is repeated. */
 function write(folder: string, name: string, content: string, { owner, mode }: { owner: number; mode: number }): void {
   const [path, partial] = [join(folder, name), join(folder, `${name}.new`)];
-  rmSync(partial, { force: true });
-  writeFileSync(partial, content, { mode });
-  chownSync(partial, owner, owner);
-  renameSync(partial, path);
+  try {
+    rmSync(partial, { force: true });
+    writeFileSync(partial, content, { mode });
+    chownSync(partial, owner, owner);
+    renameSync(partial, path);
+  } catch (error) {
+    throw new CommandError(`Cannot write ${path}: ${(error as Error).message}`);
+  }
 }

@@ -20,13 +20,13 @@ export interface FirstUsers {
  * nothing if that was done before. A mongod that has no users accepts this only from its own machine
  * (https://www.mongodb.com/docs/manual/core/localhost-exception/).
  *
- * @throws ConfigError if mongod has an administrator with another name or password; another error if it does not respond
- *   or is not the primary yet
+ * @throws ConfigError if a URI cannot be used, or if mongod has an administrator with another name or password; another
+ *   error if it does not respond or is not the primary yet
  */
 export async function createFirstUsers(member: ReplicaSetMember, users: FirstUsers): Promise<void> {
+  const [admin, service] = [credentialsOf(users.admin), credentialsOf(users.service)];
   const local = `127.0.0.1:${member.host.replace(/.*:/, '')}`;
   await initiateReplicaSet(member, local, [UNAUTHORIZED]);
-  const [admin, service] = [credentialsOf(users.admin), credentialsOf(users.service)];
   // Unauthorized: the administrator exists.
   await withAdmin(`mongodb://${local}/?directConnection=true`, (run) =>
     run({ createUser: admin.username, pwd: admin.password, roles: ['root'] }, [USER_EXISTS, UNAUTHORIZED]),
@@ -42,8 +42,19 @@ export async function createFirstUsers(member: ReplicaSetMember, users: FirstUse
   }
 }
 
+/** The message of its error omits the URI, because that may contain a password. */
 function credentialsOf(uri: string): { username: string; password: string; db: string } {
-  const { credentials, dbName: db } = new mongo.MongoClient(uri).options;
-  if (credentials === undefined) throw new ConfigError('The URIs of the users must have names and passwords');
+  const { credentials, dbName: db } = optionsOf(uri);
+  if (!credentials?.password) throw new ConfigError('The URIs of the users must have names and passwords');
   return { username: credentials.username, password: credentials.password, db };
+}
+
+function optionsOf(uri: string): mongo.MongoOptions {
+  try {
+    return new mongo.MongoClient(uri).options;
+  } catch {
+    throw new ConfigError(
+      'The URI of the administrator is not valid: it must be mongodb://user:password@host[:port]/database[?options]',
+    );
+  }
 }
