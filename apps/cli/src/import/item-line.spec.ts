@@ -56,6 +56,9 @@ describe('ItemLineSchema', () => {
     ['createdAt', { createdAt: '2026-02-30T00:00:00Z' }],
     ['createdAt', { createdAt: null }],
     ['updatedAt', { updatedAt: 1_700_000_000 }],
+    ['createdAt', { createdAt: '9999-12-31T23:59:59-01:00' }],
+    ['updatedAt', { updatedAt: '0000-01-01T00:00:00+01:00' }],
+    ['boostExpiresAt', { boostExpiresAt: '9999-12-31T23:59:59.999-00:01' }],
     ['viewCount', { viewCount: -1 }],
     ['favouriteCount', { favouriteCount: 0.5 }],
     ['boostScore', { boostScore: Infinity }],
@@ -64,6 +67,20 @@ describe('ItemLineSchema', () => {
     ['sizeTitle', { sizeTitle: '\uD800' }],
   ])('reports %s if it is not valid', (path, value) => {
     expect(pathsOf(value)).toEqual([path]);
+  });
+});
+
+describe('a time of ItemLineSchema', () => {
+  it.each(['0000-01-01T00:00:00Z', '0000-01-01T01:00:00+01:00', '9999-12-31T23:59:59.999Z'])(
+    'may be any that an item can have: %s',
+    (time) => {
+      expect(pathsOf({ createdAt: time, updatedAt: time, boostExpiresAt: time })).toBeUndefined();
+    },
+  );
+
+  it('that no item can have is reported with the years that it may be in', () => {
+    const { error } = ItemLineSchema.safeParse({ ...input, createdAt: '9999-12-31T23:59:59-01:00' });
+    expect(error?.issues.map(({ message }) => message)).toEqual(['Time outside the years 0000 to 9999 in UTC']);
   });
 });
 

@@ -1,11 +1,15 @@
 import { createHash } from 'node:crypto';
 import { CreateItemInputSchema, exactNumber, ItemStatusSchema, text, wholeNumber } from '@app/contracts';
 import { newItemRecord, searchFields, type Assigned } from '@app/items';
-import type { ItemRecord } from '@app/database';
+import { FIRST_TIME, LAST_TIME, type ItemRecord } from '@app/database';
 import { z } from 'zod';
 import type { SourceLine } from './source-line.js';
 
-const time = (): z.ZodISODateTime => z.iso.datetime({ offset: true });
+/** A time that an item can have, in UTC. Leaves what is no time to the check before. */
+const time = (): z.ZodISODateTime =>
+  z.iso.datetime({ offset: true }).refine((text) => !(new Date(text) < FIRST_TIME || new Date(text) > LAST_TIME), {
+    error: 'Time outside the years 0000 to 9999 in UTC',
+  });
 const count = (): z.ZodInt => wholeNumber().min(0);
 
 /** A line of an item file: the input of create, plus fields that may have changed after the create. */
