@@ -30,7 +30,8 @@ export class SchemaRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Creates the missing indexes of all collections. Existing indexes keep their storage options.
+   * Creates the missing indexes of all collections. Existing indexes keep their storage options. Waits for a majority of
+   * the members that have data and vote: by default, MongoDB would wait for all of them, even for those that are down.
    *
    * @throws MongoServerError if a different index has the name of one of these
    */
@@ -39,7 +40,8 @@ export class SchemaRepository {
     for await (const { collection, fields, options, stored } of this.declaredIndexes()) {
       const { storageEngine: wanted, ...index } = { ...options, key: fields } as mongo.IndexDescription;
       const storageEngine = stored === undefined ? wanted : stored.storageEngine;
-      await collection.createIndexes([storageEngine === undefined ? index : { ...index, storageEngine }]);
+      const specification = storageEngine === undefined ? index : { ...index, storageEngine };
+      await collection.createIndexes([specification], { commitQuorum: 'majority' });
     }
   }
 
