@@ -63,13 +63,13 @@ const ELSEWHERE = new Map([
     'Docker; the queries of the dashboard: dashboard.e2e-spec.ts',
   ],
   [
-    `f3b9f656 docker compose exec -T mongo sh -c 'mongodump --uri "$(cat /run/mongodb-admin/mongodb-admin-uri)" --archive --gzip' > items.archive.new && mv items.archive.new items.archive`,
+    String.raw`01fbe43c docker compose exec -T mongo bash -c 'mongodump --config <(printf "uri: \"%s\"" "$(cat /run/mongodb-admin/mongodb-admin-uri)") --archive --gzip' > items.archive.new && mv items.archive.new items.archive`,
     'backup.e2e-spec.ts',
   ],
   ...[
     '4891c215 docker compose run --rm --no-deps setup node dist/apps/cli/src/keys.js list',
     '3f44d76a docker compose stop api worker',
-    `6383166f docker compose exec -T mongo sh -c 'mongorestore --uri "$(cat /run/mongodb-admin/mongodb-admin-uri)" --archive --gzip --drop --bypassDocumentValidation' < items.archive`,
+    String.raw`a34e3ed9 docker compose exec -T mongo bash -c 'mongorestore --config <(printf "uri: \"%s\"" "$(cat /run/mongodb-admin/mongodb-admin-uri)") --archive --gzip --drop --bypassDocumentValidation' < items.archive`,
     'b4ee737e docker compose run --rm setup',
     '66b1f14b docker compose run --rm --no-deps setup node dist/apps/cli/src/keys.js revoke ID',
     '4d4e0878 docker compose up -d --scale worker=3',
