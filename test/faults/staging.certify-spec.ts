@@ -1,6 +1,5 @@
-import { SchemaRepository, type Database } from '@app/database';
-import { connectRedis, type RedisConnection } from '@app/queue';
-import { openDatabase } from '../support/environment.js';
+import { checkMongodbUri, Database, SchemaRepository } from '@app/database';
+import { connectRedis, parseRedisUrl, type RedisConnection } from '@app/queue';
 import { eventually } from '../support/eventually.js';
 import { failover, type Failover } from './failover.js';
 import { faults, type Fault } from './faults.js';
@@ -13,7 +12,10 @@ import { expectSurvived, type Survival } from './survival.js';
 jest.setTimeout(1_800_000);
 
 const { CERTIFY_MONGODB: mongodb = '', CERTIFY_REDIS: redisUrl = '' } = process.env;
-let database: Database;
+checkMongodbUri(mongodb);
+parseRedisUrl(redisUrl);
+const CONNECT_WITHIN_MS = 30_000;
+const database = new Database({ uri: mongodb, serverSelectionMs: 5000, socketMs: 0 });
 let redis: RedisConnection;
 const { CERTIFY_FAIL_OVER_MONGODB: failOverMongodb, CERTIFY_FAIL_OVER_REDIS: failOverRedis } = process.env;
 const STEPS: Fault[] = [
@@ -44,10 +46,12 @@ describe('with the databases of this environment', () => {
 
   beforeAll(async () => {
     stores = Stores.external({ mongodb, redis: redisUrl });
-    database = await openDatabase({ MONGODB_URI: mongodb });
     // Unlike that of a worker, this connection asks a Cluster regularly which nodes are primaries.
     redis = connectRedis(redisUrl, 'producer', () => undefined);
-    await eventually(() => redis.ping());
+    await connectToMongodb();
+    await eventually(() => redis.ping(), CONNECT_WITHIN_MS).catch((cause: unknown) => {
+      throw new Error('Redis does not respond', { cause });
+    });
     const collections = await database.connection.listCollections();
     if (collections.length > 0) throw new Error('The database of --mongodb is not empty: name another one');
     isOurs = true;
@@ -87,6 +91,14 @@ describe('with the databases of this environment', () => {
     );
   }
 });
+
+/** Gives up after a while, because the host or the password may be wrong. Until then, prints why MongoDB is unavailable. */
+async function connectToMongodb(): Promise<void> {
+  const giveUp = setTimeout(() => void database.close(), CONNECT_WITHIN_MS);
+  await database.connect(print);
+  clearTimeout(giveUp);
+  if (!database.hasResponded) throw new Error(`MongoDB did not respond within ${String(CONNECT_WITHIN_MS / 1000)} s`);
+}
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`);
