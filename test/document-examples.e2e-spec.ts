@@ -76,7 +76,7 @@ const ELSEWHERE = new Map([
   ].map((command) => [command, 'restore: backup.e2e-spec.ts'] as const),
   ['806f642b docker compose build', 'upgrade: npm run test:compose'],
   [
-    `cc53f537 docker compose exec mongo sh -c 'mongosh "$(cat /run/mongodb-admin/mongodb-admin-uri)"'`,
+    `8161603d docker compose exec mongo mongosh --nodb --shell --eval 'db = connect(require("fs").readFileSync("/run/mongodb-admin/mongodb-admin-uri", "utf8"))'`,
     'needs a terminal',
   ],
   [
