@@ -1,12 +1,12 @@
+import { heapBytesOf } from '@app/runtime';
+
 /** The size of an item. */
 export interface ItemSize {
   /** Bytes of its JSON in UTF-8. */
   bytes: number;
-  /** Estimated size as an object. An empty array takes two bytes of JSON, but more than fifty on the heap. */
+  /** Estimated size as an object, see {@link heapBytesOf}. */
   heapBytes: number;
 }
-
-const BYTES_PER_STRUCTURE = 64;
 
 /** Returns the size of a validated create input, or undefined if it is larger than `maxBytes`. */
 export function itemSize(input: object, maxBytes: number): ItemSize | undefined {
@@ -16,7 +16,7 @@ export function itemSize(input: object, maxBytes: number): ItemSize | undefined 
   const json = JSON.stringify(input);
   const bytes = Buffer.byteLength(json);
   if (bytes > maxBytes) return undefined;
-  return { bytes, heapBytes: bytes + BYTES_PER_STRUCTURE * (countOf('{', json) + countOf('[', json)) };
+  return { bytes, heapBytes: heapBytesOf(json) };
 }
 
 /** Returns the error message for an item that is too large. */
@@ -27,10 +27,4 @@ export function itemTooLarge(maxBytes: number): string {
 function countValues(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
   return Object.values(value).reduce<number>((sum, each) => sum + countValues(each), 1);
-}
-
-function countOf(character: string, text: string): number {
-  let count = 0;
-  for (let at = text.indexOf(character); at !== -1; at = text.indexOf(character, at + 1)) count++;
-  return count;
 }

@@ -324,6 +324,14 @@ describe('JobWorker', () => {
     expect(batches).toEqual([['a', 'b'], ['c']]);
   });
 
+  it('splits waiting jobs by their size as objects, not as JSON', async () => {
+    const structures = Array.from({ length: 50_000 }, () => ({}));
+    for (const name of ['a', 'b', 'c']) await queue.add(name, { structures });
+    worker.start();
+    await expectCounts({ completed: 3 });
+    expect(batches).toEqual([['a', 'b'], ['c']]);
+  });
+
   it('renews the locks of active jobs, so that no other worker takes them', async () => {
     const done = await beginWith('a');
     const [job] = await queue.getActive();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { settledWithin, splitByBytes, throttle, type Logger } from '@app/runtime';
+import { heapBytesOf, settledWithin, splitByBytes, throttle, type Logger } from '@app/runtime';
 import { Job, Queue, UnrecoverableError, Worker, type JobJson } from 'bullmq';
 import { traceBatch } from './job-spans.js';
 import { CREATE_JOB_OPTIONS, keyPrefix, LOCK_MS, READER_OPTIONS, WORKER_OPTIONS } from './queue-settings.js';
@@ -27,7 +27,7 @@ export interface JobHandlers {
   onFailed: (job: Job, error: Error) => void;
 }
 
-/** Maximum bytes of job data in one batch, as JSON. */
+/** Maximum bytes of job data in one batch, as estimated by {@link heapBytesOf}. */
 const MAX_BATCH_BYTES = 8 * 1024 * 1024;
 /**
  * Maximum number of jobs in a batch if they have priorities. Sellers share the queue then, and the job of a seller who
@@ -57,7 +57,7 @@ const CLOSE_WITHIN_MS = 500;
 export class JobWorker {
   private worker: Worker;
   private readonly queue: Queue;
-  /** Jobs that were taken and are not finished, with the bytes of their data. Their locks are renewed. */
+  /** Jobs that were taken and are not finished, with the bytes of their data on the heap. Their locks are renewed. */
   private readonly activeJobs = new Map<Job, number>();
   private readonly tokenPrefix = randomUUID();
   private tokens = 0;
@@ -234,7 +234,7 @@ export class JobWorker {
     try {
       const job = await take();
       if (job === undefined) return [];
-      this.activeJobs.set(job, Buffer.byteLength(JSON.stringify(job.data)));
+      this.activeJobs.set(job, heapBytesOf(JSON.stringify(job.data)));
       return [job];
     } catch (error) {
       if (!isUnreadable(error)) throw error;

@@ -15,6 +15,7 @@ export * from './process/metrics.js';
 export * from './process/run.js';
 export * from './process/version.js';
 export * from './content-security-policy.js';
+export * from './heap-bytes.js';
 export * from './provide.js';
 export * from './split-by-bytes.js';
 export * from './ttl-cache.js';
