@@ -332,6 +332,26 @@ describe('JobWorker', () => {
     expect(batches).toEqual([['a', 'b'], ['c']]);
   });
 
+  it('keeps no job while it is paused, also if it completed others before', async () => {
+    const large = 'x'.repeat(3 * 1024 * 1024);
+    for (const name of ['a', 'b', 'c']) await queue.add(name, { large });
+    await add('d', 'e');
+    let isOver = false;
+    work = (jobs) => {
+      if (batches.length === 1 || isOver) return Promise.resolve([]);
+      worker.pauseUntil('for a while', () => Promise.resolve(isOver));
+      return Promise.resolve(jobs.map(() => ({ kind: 'wait' })));
+    };
+    worker.start();
+    await eventually(() => {
+      expect(worker.idleReason).toBe('for a while');
+    });
+    // The last of the large jobs was given back.
+    await expectCounts({ completed: 2, waiting: 3, active: 0 });
+    isOver = true;
+    await expectCounts({ completed: 5 });
+  });
+
   it('renews the locks of active jobs, so that no other worker takes them', async () => {
     const done = await beginWith('a');
     const [job] = await queue.getActive();

@@ -249,17 +249,22 @@ export class JobWorker {
     }
   }
 
-  /** Processes jobs, and returns the next ones, which were fetched by completing these. */
+  /**
+   * Processes jobs, and returns the next ones, which were fetched by completing the last batch of these. Earlier ones
+   * fetch none: if the worker then paused, it would keep jobs that other workers could do.
+   */
   private async processAll(jobs: readonly Job[]): Promise<Job[]> {
-    const next: Job[] = [];
     const limit = this.limitOf(jobs);
-    for (const batch of splitByBytes(jobs, (job) => this.bytesOf(job), MAX_BATCH_BYTES)) {
+    let next: Job[] = [];
+    const batches = splitByBytes(jobs, (job) => this.bytesOf(job), MAX_BATCH_BYTES);
+    for (const batch of batches) {
       const failed = (error: unknown): JobOutcome[] => batch.map(() => ({ kind: 'failed', error: error as Error }));
       const outcomes = await traceBatch(this.source.queue, batch, () => this.handlers.process(batch)).catch(failed);
+      const isLast = batch === batches.at(-1);
       const ends = batch.map((job, index) =>
-        this.end(job, outcomes[index] ?? { kind: 'done' }, { fetchNext: next.length + index < limit }),
+        this.end(job, outcomes[index] ?? { kind: 'done' }, { fetchNext: isLast && index < limit }),
       );
-      next.push(...(await Promise.all(ends)).flat());
+      next = (await Promise.all(ends)).flat();
     }
     return next;
   }
