@@ -332,6 +332,24 @@ describe('JobWorker', () => {
     expect(batches).toEqual([['a', 'b'], ['c']]);
   });
 
+  it('takes few more large jobs than fit into the next batch, also if those of this batch are small', async () => {
+    const count = 100;
+    const large = { structures: Array.from({ length: 20_000 }, () => ({})) };
+    await queue.addBulk(Array.from({ length: count }, () => ({ name: 'small', data: {} })));
+    await queue.addBulk(Array.from({ length: count }, () => ({ name: 'large', data: large })));
+    const active: number[] = [];
+    work = async () => {
+      active.push(await queue.getActiveCount());
+      return [];
+    };
+    const larger = newWorker({ concurrency: count });
+    larger.start();
+    await expectCounts({ completed: 2 * count, active: 0 });
+    await larger.close(GRACE_MS);
+    expect(active[0]).toBe(count);
+    expect(Math.max(...active.slice(1))).toBeLessThan(count / 2);
+  });
+
   it('keeps no job while it is paused, also if it completed others before', async () => {
     const large = 'x'.repeat(3 * 1024 * 1024);
     for (const name of ['a', 'b', 'c']) await queue.add(name, { large });

@@ -34,8 +34,11 @@ const MAX_BATCH_BYTES = 8 * 1024 * 1024;
  * has few of them waits until the batch in progress is finished.
  */
 const MAX_PRIORITIZED = 32;
-/** Limits how far a fetch can exceed {@link MAX_BATCH_BYTES}: the size of a job is known only after it is taken. */
-const TAKE_AT_ONCE = 64;
+/**
+ * How many jobs are taken, or fetched by completing others, at the same time. Limits how far they can exceed
+ * {@link MAX_BATCH_BYTES}: the size of a job is known only after it is taken.
+ */
+const TAKE_AT_ONCE = 16;
 
 /**
  * Error replies with which Redis refuses commands until it recovers, or until the user's permissions are corrected.
@@ -207,21 +210,35 @@ export class JobWorker {
   /** Adds waiting jobs, up to the limit of the batch and {@link MAX_BATCH_BYTES}. */
   private async fill(jobs: readonly Job[]): Promise<readonly Job[]> {
     const room = this.limitOf(jobs) - jobs.length;
-    const bytes = jobs.reduce((sum, job) => sum + this.bytesOf(job), 0);
-    if (room <= 0 || bytes >= MAX_BATCH_BYTES || this.idleReason !== undefined) return jobs;
+    const bytes = MAX_BATCH_BYTES - this.bytesOf(jobs);
+    if (room <= 0 || bytes <= 0 || this.idleReason !== undefined) return jobs;
     const waiting = await this.countWaiting().catch(() => 0);
-    const taken = await this.take(Math.min(waiting, room, TAKE_AT_ONCE), { block: false });
+    const taken = await this.take(Math.min(waiting, room), { block: false, bytes });
     return taken.length === 0 ? jobs : this.fill([...jobs, ...taken]);
   }
 
-  private async take(count: number, options: { block: boolean }): Promise<Job[]> {
-    const outcomes = await Promise.allSettled(Array.from({ length: count }, () => this.takeOne(options)));
+  /** Takes at most `count` jobs, and no more once they have `bytes` or the worker is paused. */
+  private async take(
+    count: number,
+    { block, bytes = MAX_BATCH_BYTES }: { block: boolean; bytes?: number },
+  ): Promise<Job[]> {
+    const jobs: Job[] = [];
+    let left = count;
+    let room = bytes;
+    const takeSome = async (): Promise<void> => {
+      while (left-- > 0 && room > 0 && this.idleReason === undefined) {
+        const taken = await this.takeOne({ block });
+        room -= this.bytesOf(taken);
+        jobs.push(...taken);
+      }
+    };
+    const outcomes = await Promise.allSettled(Array.from({ length: Math.min(count, TAKE_AT_ONCE) }, takeSome));
     const refused = outcomes.find((outcome) => outcome.status === 'rejected');
     if (refused !== undefined && !this.isStopping) {
       this.onError(refused.reason);
       await delay(PAUSE_MS);
     }
-    return outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []));
+    return jobs;
   }
 
   private takeOne(options: { block: boolean }): Promise<Job[]> {
@@ -256,16 +273,29 @@ export class JobWorker {
   private async processAll(jobs: readonly Job[]): Promise<Job[]> {
     const limit = this.limitOf(jobs);
     let next: Job[] = [];
-    const batches = splitByBytes(jobs, (job) => this.bytesOf(job), MAX_BATCH_BYTES);
+    const batches = splitByBytes(jobs, (job) => this.bytesOf([job]), MAX_BATCH_BYTES);
     for (const batch of batches) {
       const failed = (error: unknown): JobOutcome[] => batch.map(() => ({ kind: 'failed', error: error as Error }));
       const outcomes = await traceBatch(this.source.queue, batch, () => this.handlers.process(batch)).catch(failed);
-      const isLast = batch === batches.at(-1);
-      const ends = batch.map((job, index) =>
-        this.end(job, outcomes[index] ?? { kind: 'done' }, { fetchNext: isLast && index < limit }),
-      );
-      next = (await Promise.all(ends)).flat();
+      next = await this.endAll(batch, outcomes, batch === batches.at(-1) ? limit : 0);
     }
+    return next;
+  }
+
+  /** Finishes the jobs of a batch, and fetches at most `limit` others, up to {@link MAX_BATCH_BYTES}. Returns these. */
+  private async endAll(batch: readonly Job[], outcomes: readonly JobOutcome[], limit: number): Promise<Job[]> {
+    const next: Job[] = [];
+    let room = MAX_BATCH_BYTES;
+    const remaining = batch.entries();
+    const endSome = async (): Promise<void> => {
+      for (const [index, job] of remaining) {
+        const fetchNext = index < limit && room > 0;
+        const fetched = await this.end(job, outcomes[index] ?? { kind: 'done' }, { fetchNext });
+        room -= this.bytesOf(fetched);
+        next.push(...fetched);
+      }
+    };
+    await Promise.all(Array.from({ length: TAKE_AT_ONCE }, endSome));
     return next;
   }
 
@@ -309,8 +339,8 @@ export class JobWorker {
     return first !== undefined && first.priority > 0 ? Math.min(concurrency, MAX_PRIORITIZED) : concurrency;
   }
 
-  private bytesOf(job: Job): number {
-    return this.activeJobs.get(job) ?? 0;
+  private bytesOf(jobs: readonly Job[]): number {
+    return jobs.reduce((sum, job) => sum + (this.activeJobs.get(job) ?? 0), 0);
   }
 
   private readonly onError = (error: unknown): void => {
