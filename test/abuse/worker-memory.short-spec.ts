@@ -16,8 +16,6 @@ const LARGEST_TEXT = 1_048_576 - 1000;
 
 const many = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
 
-jest.setTimeout(90_000);
-
 describe('the memory of a worker', () => {
   let database: Database;
   let jobs: OpenQueue;
