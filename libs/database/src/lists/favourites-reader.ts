@@ -130,7 +130,7 @@ export class FavouritesReader {
 
   /**
    * Returns the next favourites that match the filter, and the positions that were considered. Of those, `missing` are
-   * needed, and of the first `idsOnly` only the ids. Items may be large: unless most are needed, reads their ids first.
+   * needed, and of the first `idsOnly` only the ids. If the items are too large together, reads only those of the page.
    */
   private async findNext(
     positions: readonly FavouritePosition[],
@@ -138,12 +138,13 @@ export class FavouritesReader {
     { missing, idsOnly }: { missing: number; idsOnly: number },
     deadline: number,
   ): Promise<{ favourites: Favourite[]; considered: readonly FavouritePosition[] }> {
-    const spare = idsOnly + Math.max(positions.length - missing, 0);
-    try {
-      if (spare * 2 <= positions.length)
+    if (idsOnly < positions.length) {
+      try {
         return { favourites: await this.findItems(positions, filter, ITEMS, deadline), considered: positions };
-    } catch (error) {
-      if (spare === 0 || !(error instanceof ItemsTooLarge)) throw error;
+      } catch (error) {
+        const areAllNeeded = idsOnly === 0 && positions.length <= missing;
+        if (areAllNeeded || !(error instanceof ItemsTooLarge)) throw error;
+      }
     }
     const matches = (await this.findItems(positions, filter, IDS, deadline)).slice(0, missing);
     const onPage = matches.slice(idsOnly).map(({ position }) => position);
