@@ -49,7 +49,7 @@ describe('the memory of a worker', () => {
   it.each<[what: string, changes: Partial<CreateJob['item']>[]]>([
     ['objects', many(2 * BATCH, { photos: [many(21_000, {})] })],
     ['texts, after small items', [...many(BATCH, {}), ...many(BATCH, { description: `€${'x'.repeat(LARGEST_TEXT)}` })]],
-  ])('is enough for waiting jobs of the largest %s', async (_what, changes) => {
+  ])('the memory of a worker is enough for waiting jobs of the largest %s', async (_what, changes) => {
     await add(changes);
     await eventually(async () => {
       const stored = await database.models.items.estimatedDocumentCount();

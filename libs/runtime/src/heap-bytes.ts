@@ -1,4 +1,4 @@
-/** What an object, an array or a member takes, about. */
+/** About how many bytes an object, an array or a member takes. */
 const BYTES_PER_STRUCTURE = 64;
 const STRUCTURES = ['{', '[', '":'];
 

@@ -72,13 +72,13 @@ describe('ItemLineSchema', () => {
 
 describe('a time of ItemLineSchema', () => {
   it.each(['0000-01-01T00:00:00Z', '0000-01-01T01:00:00+01:00', '9999-12-31T23:59:59.999Z'])(
-    'may be any that an item can have: %s',
+    'a time may be any that an item can have: %s',
     (time) => {
       expect(pathsOf({ createdAt: time, updatedAt: time, boostExpiresAt: time })).toBeUndefined();
     },
   );
 
-  it('that no item can have is reported with the years that it may be in', () => {
+  it('a time that no item can have is reported with the possible years', () => {
     const { error } = ItemLineSchema.safeParse({ ...input, createdAt: '9999-12-31T23:59:59-01:00' });
     expect(error?.issues.map(({ message }) => message)).toEqual(['Time outside the years 0000 to 9999 in UTC']);
   });

@@ -31,8 +31,8 @@ export function isFullyRead({ complete, headers }: IncomingMessage): boolean {
 }
 
 /**
- * Sends the response to a client that has ended its input within the body, and closes the connection. Does not end the
- * response, so that the client counts as disconnected: most have closed the connection, which looks the same.
+ * Sends the response to a client that has closed its side of the connection within the body, and closes the other side.
+ * Does not end the response, so that the client counts as disconnected: most have left, which looks the same.
  */
 function closeAfterSending(response: ApiResponse, bytes: Buffer): void {
   response.write(bytes);
