@@ -1,3 +1,7 @@
+import { getEventListeners } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { ApiError } from './api-error.js';
 import { ItemListingClient } from './item-listing-client.js';
 import type { GetAllInput } from './schema.js';
@@ -240,6 +244,49 @@ describe('ItemListingClient', () => {
 
   it.each(['localhost', 'localhost:3000', ''])('rejects the base URL %j', (baseUrl) => {
     expect(() => new ItemListingClient({ baseUrl })).toThrow(/URL/);
+  });
+
+  it.each([0, -1, NaN])('rejects a timeoutMs of %d', (timeoutMs) => {
+    expect(() => new ItemListingClient({ baseUrl: 'http://localhost:3000', timeoutMs })).toThrow(/timeoutMs/);
+  });
+
+  it('uses a new key for a create to which plain JavaScript passes null', async () => {
+    const items = itemsOf([json({}), json({})]);
+    for (let count = 0; count < 2; count += 1)
+      await items.create(NEW_ITEM, { idempotencyKey: null as unknown as string });
+    expect(new Set(keys()).size).toBe(2);
+    expect(keys()).not.toContain('null');
+  });
+
+  it('keeps no reference in the signal of the caller to calls that have ended', async () => {
+    const { signal } = new AbortController();
+    const items = itemsOf([json([]), new Error('x')]);
+    await items.getAll({}, { signal });
+    await expect(items.getAll({}, { signal })).rejects.toThrow('x');
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  it('times out after thousands of calls with a signal, even if garbage is collected in the meantime', async () => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage = runInNewContext('gc') as () => void;
+    let respond = true;
+    const fetch = (_url: unknown, { signal }: RequestInit = {}): Promise<Response> =>
+      respond
+        ? Promise.resolve(json({}))
+        : new Promise((_resolve, reject) => {
+            signal?.addEventListener('abort', () => {
+              reject(signal.reason as Error);
+            });
+          });
+    const { items } = new ItemListingClient({ baseUrl: 'http://localhost:3000', timeoutMs: 500, fetch });
+    for (let calls = 0; calls < 3000; calls += 1) await items.getById('a', { signal: new AbortController().signal });
+    respond = false;
+    const collecting = setInterval(collectGarbage, 50);
+    const getting = items.getById('a', { signal: new AbortController().signal });
+    const late = delay(5000, 'not timed out', { ref: false });
+    const result = await Promise.race([getting.catch((error: unknown) => error), late]);
+    clearInterval(collecting);
+    expect(result).toMatchObject({ name: 'TimeoutError' });
   });
 
   it('stops when the signal of the caller says so, even between two tries', async () => {

@@ -49,8 +49,9 @@ class Items {
   }
 
   /** Creates an item and returns it once it is stored durably. Creates at most one, however often it is tried. */
-  async create(input: CreateItemInput, { idempotencyKey = newKey(), ...options }: CreateOptions = {}): Promise<Item> {
-    const headers = { 'Idempotency-Key': idempotencyKey };
+  async create(input: CreateItemInput, { idempotencyKey, ...options }: CreateOptions = {}): Promise<Item> {
+    // Plain JavaScript may pass null.
+    const headers = { 'Idempotency-Key': idempotencyKey ?? newKey() };
     const { body } = await this.transport.call('create', input, { ...options, headers });
     return body as Item;
   }

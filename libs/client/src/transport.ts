@@ -37,11 +37,15 @@ const LONGEST_PAUSE_MS = 5000;
 /** Sends the requests of a client, and repeats those that fail temporarily. */
 export class Transport {
   private readonly base: URL;
+  private readonly timeoutMs: number;
 
-  /** @throws TypeError if the base URL is not an http or https URL */
+  /** @throws TypeError if the base URL is not an http or https URL, or the time limit is not a positive number */
   constructor(private readonly options: ClientOptions) {
     this.base = new URL(options.baseUrl);
     if (!/^https?:/.test(this.base.protocol)) throw new TypeError(`not an http or https URL: ${options.baseUrl}`);
+    const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+    if (!(timeoutMs > 0)) throw new TypeError(`timeoutMs is not a positive number: ${String(timeoutMs)}`);
+    this.timeoutMs = Math.min(timeoutMs, MAX_TIMEOUT_MS);
   }
 
   /**
@@ -52,11 +56,17 @@ export class Transport {
    * is thrown, and the error of the last try, for example a 401, is its `cause`.
    */
   async call(operation: string, input: object, options: CallOptions & { headers?: HeaderMap }): Promise<Reply> {
-    const { signal, headers = {} } = options;
-    const timeoutMs = Math.min(this.options.timeoutMs ?? DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS);
-    const deadline = performance.now() + timeoutMs;
-    const timeout = AbortSignal.timeout(timeoutMs);
-    const stop = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+    const { signal, headers } = options;
+    return withTimeLimit(this.timeoutMs, signal, (stop) => this.callUntil(stop, operation, input, headers));
+  }
+
+  private async callUntil(
+    stop: AbortSignal,
+    operation: string,
+    input: object,
+    headers: HeaderMap = {},
+  ): Promise<Reply> {
+    const deadline = performance.now() + this.timeoutMs;
     const url = this.urlOf(operation);
     const init = this.requestOf(input, headers);
     // Throws at once what fetch would throw as a TypeError, like that of a failed connection.
@@ -131,6 +141,33 @@ function pauseAfter(error: Error, tries: number): number {
   if (retryAfterMs !== undefined && retryAfterMs > 0) return retryAfterMs;
   // Varies, so that clients that failed together do not try again together.
   return Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2);
+}
+
+/**
+ * Calls a function with a signal that aborts when another one does, or after a time limit. `AbortSignal.any` is not used:
+ * in Node.js, the timer of `AbortSignal.timeout` may be garbage-collected before it fires
+ * (https://github.com/nodejs/node/issues/57736), and a signal that outlives the calls would keep a reference to each.
+ */
+async function withTimeLimit<T>(
+  ms: number,
+  other: AbortSignal | undefined,
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const follow = (): void => {
+    controller.abort(other?.reason);
+  };
+  const timer = setTimeout(() => {
+    controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
+  }, ms);
+  if (other?.aborted === true) follow();
+  other?.addEventListener('abort', follow);
+  try {
+    return await run(controller.signal);
+  } finally {
+    clearTimeout(timer);
+    other?.removeEventListener('abort', follow);
+  }
 }
 
 /** @throws the reason of the signal */
