@@ -81,6 +81,14 @@ describe('an unmodified client', () => {
     }
   });
 
+  it('the types of the contract reject images that are not texts, as the API does', async () => {
+    const input = validInput() as Input<'create'>;
+    // @ts-expect-error -- The element is a number.
+    const images: Input<'create'>['images'] = [42];
+    const { code } = await rejectionOf(rpc(base).items.create({ ...input, images }));
+    expect(code).toBe('BAD_REQUEST');
+  });
+
   it('RPCLink 2.0 beta gets an error with the original error in its data', async () => {
     const { items } = nextRpc(base);
     expect(await rejectionOf(items.getAll({ search: new Date(0) } as unknown as Input<'getAll'>))).toMatchObject({

@@ -17,7 +17,8 @@ const PhotosSchema = z
 
 /** Checks the length first, so that an array with 100,000 invalid elements is one issue, not 100,000. */
 const ImagesSchema = z
-  .array(z.unknown())
+  // Accepts anything, but oRPC's clients get the type of what the pipe accepts.
+  .array(z.unknown() as z.ZodType<string, string>)
   .min(1)
   .max(5)
   .pipe(z.array(text()).min(1).max(5))
