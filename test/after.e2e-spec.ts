@@ -91,7 +91,9 @@ describe('getAll after an item', () => {
   it.each(['ffffffffffffffffffffffff', 'x', ''])(
     'getAll refuses to continue after an unknown item: %j',
     async (after) => {
-      for (const input of [{ after }, { after, userId: 'walker' }]) {
+      const inputs = [{}, { userId: 'walker' }, { categoryId: 'no-such-category' }, { userId: 'x'.repeat(2000) }];
+      for (const list of inputs) {
+        const input = { ...list, after };
         const { status, data } = await service.api.error('getAll', input);
         expect(status).toBe(400);
         expect(data.issues.map(({ path }) => path)).toEqual([['after']]);

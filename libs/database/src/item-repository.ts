@@ -41,6 +41,8 @@ const ITEMS_AT_ONCE = 100;
 /** The most items of a small page. */
 const SMALL_PAGE = 20;
 
+const EMPTY_PAGE: ItemPage = { items: [], nextAfter: undefined };
+
 /** Reads and inserts items. Only reads by id return hidden items. Deadlines are in ms of `performance.now()`. */
 export class ItemRepository {
   private readonly byId = new BatchLoader((ids, deadline) => this.findByIds(ids, deadline));
@@ -66,11 +68,17 @@ export class ItemRepository {
   /**
    * Returns one part of the list in list order, or undefined if `after` is not a position in it.
    *
+   * @param filter undefined for a list without items
    * @throws TimeoutError at the deadline
    */
-  async findPage(filter: ItemFilter, request: PageRequest, deadline: number): Promise<ItemPage | undefined> {
+  async findPage(
+    filter: ItemFilter | undefined,
+    request: PageRequest,
+    deadline: number,
+  ): Promise<ItemPage | undefined> {
     const range = await toRange(LIST_CURSOR, request, (id) => this.findListPosition(id, deadline));
     if (range === undefined) return undefined;
+    if (filter === undefined) return EMPTY_PAGE;
     const read = (): Promise<ItemPage> => this.lists.findPage(filter, range, deadline);
     const pages = request.limit <= SMALL_PAGE ? this.smallPages : this.largePages;
     const turn = isExpensive(filter, range)
@@ -83,17 +91,19 @@ export class ItemRepository {
    * Returns one part of a user's favourites, the most recently favourited first, or undefined if `after` is not a
    * position among them.
    *
+   * @param filter undefined for a list without items
    * @throws TimeoutError at the deadline
    */
   async findFavouritesPage(
     userId: string,
-    filter: ItemFilter,
+    filter: ItemFilter | undefined,
     request: PageRequest,
     deadline: number,
   ): Promise<ItemPage | undefined> {
     const find = (id: mongo.ObjectId) => this.favourites.findPosition(userId, id, deadline);
     const range = await toRange(FAVOURITES_CURSOR, request, find);
     if (range === undefined) return undefined;
+    if (filter === undefined) return EMPTY_PAGE;
     const read = () => this.favourites.findPage(userId, filter, range, deadline);
     return inTime(await this.expensive.run(read, { deadline }));
   }

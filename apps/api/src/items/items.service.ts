@@ -123,9 +123,9 @@ export class ItemsService {
 
   private async findPage(request: ListRequest, deadline: number): Promise<ItemPage> {
     const { userId, page: number = DEFAULT_PAGE, pageSize: limit = DEFAULT_PAGE_SIZE, after } = request;
-    if (isTooLong(after)) throw ApiError.input([UNKNOWN_POSITION]);
-    const filter = isTooLong(userId) ? undefined : await this.filterOf(request, deadline);
-    if (filter === undefined) return { items: [], nextAfter: undefined };
+    if (isTooLong(after) || (after !== undefined && isTooLong(userId))) throw ApiError.input([UNKNOWN_POSITION]);
+    if (isTooLong(userId)) return { items: [], nextAfter: undefined };
+    const filter = await this.filterOf(request, deadline);
     const part = after === undefined ? { limit, skip: (number - 1) * limit } : { limit, after };
     const page = await (userId === undefined
       ? this.items.findPage(filter, part, deadline)
