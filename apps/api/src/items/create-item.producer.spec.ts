@@ -1,5 +1,5 @@
-import type { NewItem } from '@app/contracts';
-import type { ItemRepository } from '@app/database';
+import type { ItemWithoutUrl, NewItem } from '@app/contracts';
+import type { ItemRepository, StoredCreate } from '@app/database';
 import type { Admission, CreateQueue, EnqueueResult, ExistingJob, ReplySubscriber } from '@app/queue';
 import { withDeadline } from '@app/runtime';
 import { Registry } from 'prom-client';
@@ -29,8 +29,8 @@ describe('CreateItemProducer', () => {
   const add = jest.fn<Promise<string>, [{ id: string }]>();
   const replace = jest.fn<Promise<EnqueueResult>, [ExistingJob]>();
   const admit = jest.fn<Promise<Admission>, []>();
-  const findStored = jest.fn<Promise<undefined[]>, [string[], deadline: number]>();
-  const findStoredById = async (id: string, deadline: number): Promise<undefined> =>
+  const findStored = jest.fn<Promise<StoredCreate[]>, [string[], deadline: number]>();
+  const findStoredById = async (id: string, deadline: number): Promise<StoredCreate | undefined> =>
     (await findStored([id], deadline))[0];
   const findStates = jest.fn<Promise<string[]>, [string[]]>();
   let producer: CreateItemProducer;
@@ -205,6 +205,15 @@ describe('CreateItemProducer', () => {
     const finding = producer.findEarlier('id', options).then(() => performance.now() - startedAt);
     await after(10_000);
     expect(await finding).toBeLessThanOrEqual(650);
+  });
+
+  it('does not call it a replay if the item is found only after the time of its first create', async () => {
+    const stored = { id: 'id-0', requestHash: '', item: {} as ItemWithoutUrl };
+    const creating = create({ isKeyed: true, deadline: performance.now() + 300 });
+    await after(200);
+    findStored.mockResolvedValue([stored]);
+    await after(1000);
+    expect(await creating).toEqual({ kind: 'created', item: stored.item, isReplay: false });
   });
 
   it('queries an unavailable database once for all waiting creates', async () => {

@@ -193,7 +193,11 @@ export class CreateItemProducer {
     if (!isKeyed) return outcome ?? accepted;
     // If two bodies race for one key, the first one that was queued wins.
     const late = await this.findByKey(pending.job.id, options, respondAsync ? findMsUntil(queueBy) : LATE_FIND_MS);
-    if (isOutcome(late)) return late.kind === 'created' && accepted.kind === 'queued' ? accepted : late;
+    if (isOutcome(late)) {
+      if (late.kind !== 'created') return late;
+      // Stored since this request was queued, so that it is not a replay.
+      return accepted.kind === 'queued' ? accepted : { ...late, isReplay: false };
+    }
     // The job may have been retried in the meantime.
     if (outcome !== undefined) return late.kind === 'existing' && !late.existing.hasFailed ? UNKNOWN : outcome;
     return late.kind === 'existing' ? accepted : UNKNOWN;
