@@ -177,7 +177,8 @@ describe('a queue that does not drain', () => {
   let service: Service;
   let jobs: OpenQueue;
   beforeEach(async () => {
-    service = await startService({ worker: false });
+    // On a busy machine, 300 creates take longer than the default.
+    service = await startService({ worker: false, env: { CREATE_WAIT_MS: '60000' } });
     jobs = openQueue(service.env);
   });
   afterEach(async () => {

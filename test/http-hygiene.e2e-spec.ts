@@ -233,6 +233,8 @@ describe('a client that does not read its response', () => {
   });
   afterAll(() => service.stop());
 
+  /** Repeats the request until it succeeds: on a busy machine, reading such a page may take longer than a read may. */
+  const startResponse = (): Promise<Socket> => eventually(sendRequest, 90_000);
   const sendRequest = async (): Promise<Socket> => {
     const { hostname, port } = new URL(service.api.base);
     const socket = connectTo({ host: hostname, port: Number(port) });
@@ -253,9 +255,9 @@ describe('a client that does not read its response', () => {
   };
 
   it('a client that does not read its response keeps its connection for a limited time and receives only part of the response', async () => {
-    const stalling = await eventually(sendRequest);
+    const stalling = await startResponse();
     expect(await (await RawConnection.open(service.api.base)).readToEnd()).toBe('');
-    const other = await eventually(sendRequest);
+    const other = await startResponse();
     other.destroy();
     let received = 0;
     stalling.on('data', (chunk: Buffer) => (received += chunk.length)).on('error', () => undefined);
@@ -265,7 +267,7 @@ describe('a client that does not read its response', () => {
   });
 
   it('a client that does not read its response is disconnected even if it keeps sending', async () => {
-    const stalling = await eventually(sendRequest);
+    const stalling = await startResponse();
     stalling.write('GET / HTTP/1.1\r\nX: ');
     const sending = setInterval(() => stalling.write('x'), 100);
     const since = Date.now();
@@ -275,7 +277,7 @@ describe('a client that does not read its response', () => {
   });
 
   it('a client receives the whole response if it keeps reading slowly', async () => {
-    const slow = await eventually(sendRequest);
+    const slow = await startResponse();
     const since = Date.now();
     let received = 0;
     slow.on('data', (chunk: Buffer) => {
