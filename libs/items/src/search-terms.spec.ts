@@ -6,10 +6,17 @@ interface Listing {
   brandTitle?: string | null;
 }
 
-function finds(search: string, { name, description = 'no words here', brandTitle = null }: Listing): boolean {
+function finds(search: string, listing: Listing): boolean {
+  return notFound([search], listing).length === 0;
+}
+
+/** Returns the searches that do not find a listing. */
+function notFound(searches: string[], { name, description = 'no words here', brandTitle = null }: Listing): string[] {
   const terms = new Set(searchTerms({ name, description, brandTitle }));
-  const wanted = queryTerms(search);
-  return wanted.length > 0 && wanted.every((term) => terms.has(term));
+  return searches.filter((search) => {
+    const wanted = queryTerms(search);
+    return wanted.length === 0 || !wanted.every((term) => terms.has(term));
+  });
 }
 
 /** Returns a word that starts with a different pair of letters for each index below 676. */
@@ -207,6 +214,23 @@ describe('search', () => {
     expect(finds('w200', { name: 'Chair', description: counted })).toBe(false);
   });
 
+  it.each([
+    ['6C2103261B', (n: number) => `6C${String(2103261 + n)}B`],
+    ['06A559596H', (n: number) => `${String(10 + n)}A${String(559596 + n)}H`],
+    ['a10ab1000a', (n: number) => `a${String(10 + n)}ab${String(1000 + n)}a`],
+    ['L146QH2760R', (n: number) => `L${String(146 + n)}QH${String(2760 + n)}R`],
+  ])('search finds each of the first 200 words of letters and digits, such as %s', (_example, numbered) => {
+    const listed = Array.from({ length: 200 }, (_, index) => numbered(index));
+    const text = listed.join(' ');
+    expect(notFound(listed, { name: 'Part', description: text })).toEqual([]);
+    expect(notFound(listed, { name: text })).toEqual([]);
+  });
+
+  it('search finds a Thai compound after many words of letters and digits', () => {
+    const serials = Array.from({ length: 190 }, (_, index) => `L${String(146 + index)}QH${String(2760 + index)}R`);
+    expect(finds('สีดำ', { name: 'Shirt', description: `${serials.join(' ')} เสื้อยืดสีดำ` })).toBe(true);
+  });
+
   it('search indexes at least 200 words of a description without spaces', () => {
     const description = Array.from({ length: 400 }, (_, index) => String.fromCodePoint(0x4e00 + index)).join('');
     expect(finds(description.slice(398, 400), { name: 'Chair', description })).toBe(true);
@@ -246,6 +270,10 @@ describe('search', () => {
     const terms = searchTerms({ name: longWords, description: 'no words' });
     expect(terms.length).toBeLessThan(2200);
     expect(terms.join('').length).toBeLessThan(200_000);
+    const sixRuns = (first: string): string =>
+      Array.from({ length: 50_000 }, (_, n) => `${first}${String(n)}b${String(n)}c${String(n)}`).join(' ');
+    expect(searchTerms({ name: sixRuns('a'), description: 'no words' }).length).toBeLessThan(2800);
+    expect(searchTerms({ name: sixRuns('a'), description: sixRuns('d') }).length).toBeLessThan(4500);
   });
 
   it('search indexes the shortest prefixes of all words if there are too many', () => {

@@ -1,12 +1,12 @@
 import { words } from './words.js';
 
 /** The version of the rules below. The terms of items with an older version are derived again. */
-export const SEARCH_VERSION = 4;
+export const SEARCH_VERSION = 5;
 
 /** How many distinct words of a text are indexed. */
 const INDEXED_WORDS = 200;
-/** How many parts of words and joined words of a text are indexed in addition. */
-const INDEXED_PARTS = 500;
+/** How many terms that searches for whole words do without are indexed in addition: parts, and joined neighbours. */
+const INDEXED_EXTRAS = 500;
 /** The shortest prefix by which a word of the name or brand is found, in code points. */
 const MIN_PREFIX_LENGTH = 2;
 /** How many prefixes of an item are indexed, and how many characters of all of them. The longest are left out. */
@@ -54,10 +54,10 @@ export function queryTerms(search: string): string[] {
 function distinctWords(text: string): Set<string> {
   const distinct = new Set<string>();
   let room = INDEXED_WORDS;
-  let parts = 0;
-  for (const { term, cost } of words(text, 'index')) {
+  let extras = 0;
+  for (const { term, cost, isExtra } of words(text, 'index')) {
     if (distinct.has(term)) continue;
-    if (cost === 0 && ++parts > INDEXED_PARTS) continue;
+    if (isExtra && ++extras > INDEXED_EXTRAS) continue;
     room -= cost;
     if (room < 0) break;
     distinct.add(term);

@@ -5,6 +5,8 @@ export interface Word {
   term: string;
   /** How much of a limit on words it uses. */
   cost: number;
+  /** Whether only a search for a part of the word, or for the word joined with its neighbour, needs it. */
+  isExtra?: true;
 }
 
 const MAX_TERM_LENGTH = 200;
@@ -83,7 +85,7 @@ export function* words(text: string, purpose: 'index' | 'lookup'): Generator<Wor
       if (runs.length > MAX_RUNS) continue;
       before = { run: runs.at(-1) ?? word, end: index + spaced.length };
       if (last !== undefined && areJoined(last.run, folded.slice(last.end, index), word))
-        yield* free(joined([last.run, runs[0] ?? word]));
+        yield* extra(joined([last.run, runs[0] ?? word]));
     }
   }
 }
@@ -100,7 +102,7 @@ function* indexed(word: string, runs: string[]): Generator<Word> {
   yield { term: word, cost: 1 };
   if (runs.length === 1) return;
   yield* free(joined(runs.slice(0, MAX_RUNS)));
-  if (runs.length <= MAX_RUNS) yield* free(runs);
+  if (runs.length <= MAX_RUNS) yield* extra(runs);
 }
 
 function runsOf(word: string): string[] {
@@ -109,6 +111,10 @@ function runsOf(word: string): string[] {
 
 function* free(terms: string[]): Generator<Word> {
   for (const term of terms) yield { term, cost: 0 };
+}
+
+function* extra(terms: string[]): Generator<Word> {
+  for (const term of terms) yield { term, cost: 0, isExtra: true };
 }
 
 /** Joins each pair of neighbouring runs. */
@@ -132,7 +138,7 @@ function* pairs(run: string, purpose: 'index' | 'lookup'): Generator<Word> {
   if (characters.length === 1) yield { term: run, cost: 1 };
   let previous: string | undefined;
   for (const character of characters) {
-    if (purpose === 'index') yield { term: character, cost: 0 };
+    if (purpose === 'index') yield { term: character, cost: 0, isExtra: true };
     if (previous !== undefined) yield { term: previous + character, cost: PAIR_COST };
     previous = character;
   }
