@@ -29,6 +29,9 @@ describe('fold', () => {
     ['כִּסֵּא', 'כסא'],
     ['น้ำ น้\u0e4dา นํ้า', 'น้ำ น้ำ น้ำ'],
     ['ນ້ຳ ໜັງ ໝວກ ຫມວກ', 'ນ້ຳ ໜັງ ໝວກ ໝວກ'],
+    ['می\u200cخ ශ්\u200dර', 'ميخ ශ්ර'],
+    ['👩\u200d💻 👩🏽\u200d💻 ❤\ufe0f\u200d🔥', '👩\u200d💻 👩🏽\u200d💻 ❤\u200d🔥'],
+    ['\u200d💻\u200d a\u200d💻 👩\u200d\u200d💻 👩\u200c💻', '💻 a💻 👩💻 👩💻'],
     [`a${'\u0301\u0323'.repeat(15)}b`, 'ab'],
     [`a${'\u0301\u0323'.repeat(16)}b`, 'ab'],
   ])('folds %j to %j', (text, folded) => {
@@ -38,6 +41,11 @@ describe('fold', () => {
   it('composes a syllable anywhere in a long text', () => {
     const text = `${'x'.repeat(999)}한`;
     expect(fold(text.normalize('NFD'))).toBe(text);
+  });
+
+  it('keeps a sequence of emoji anywhere in a long text', () => {
+    const texts = [998, 999, 1000].map((length) => `${'x'.repeat(length)}👩\u200d💻`);
+    expect(texts.map((text) => fold(text))).toEqual(texts);
   });
 
   it('folds no more of a text than the requested length needs', () => {
@@ -54,6 +62,8 @@ describe('fold', () => {
       'marks that stay, between characters that do not',
       `ক${`\u0640${'\u09cd\u09bc'.repeat(15)}`.repeat(MEGABYTE / 31)}`,
     ],
+    ['marks that stay, between joiners', `ক${`\u200d${'\u09cd\u09bc'.repeat(15)}`.repeat(MEGABYTE / 31)}`],
+    ['joiners', '\u200d'.repeat(MEGABYTE)],
     ['halfwidth voicing marks', `ｶ${'\uff9e\u0301'.repeat(MEGABYTE / 2)}`],
     ['marks past the BMP', `a${'\u{1d165}\u{1d16d}\u0323'.repeat(MEGABYTE / 5)}`],
     ['runs of thirty', `a${'\u0301\u0323'.repeat(15)}`.repeat(MEGABYTE / 31)],

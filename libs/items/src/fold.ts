@@ -51,6 +51,12 @@ const DECOMPOSED: [RegExp, string][] = [
   [/\u{0EAB}\u{0EA1}/gu, '\u{0EDD}'],
 ];
 
+/**
+ * Zero-width joiners and non-joiners, which writers often omit. They change the shape of letters, and join emoji to one:
+ * only those between two emoji stay.
+ */
+const JOINERS = /\u{200C}|(?<![\p{ExtPict}\p{EMod}])\u{200D}|\u{200D}(?!\p{ExtPict})/gv;
+
 /** Runs of characters that decompose to marks. The halfwidth voicing marks of kana are letters by category. */
 const MARKS = /[\p{M}\u{FF9E}\u{FF9F}]+/gu;
 /**
@@ -74,7 +80,7 @@ export function fold(text: string, length = Infinity): string {
     if (folded.length >= length) break;
   }
   // Removed characters may have separated the marks of two pieces.
-  const composed = withoutLongRuns(folded.slice(0, length)).normalize('NFC');
+  const composed = withoutLongRuns(folded.slice(0, length).replace(JOINERS, '')).normalize('NFC');
   return DECOMPOSED.reduce((text, [decomposed, character]) => text.replace(decomposed, character), composed);
 }
 

@@ -89,6 +89,15 @@ describe('search', () => {
     ['Gore-Tex™ jacket', 'Gore-Tex jacket'],
     ['Bluetooth® speaker', 'Bluetooth speaker'],
     ['ｉｐｈｏｎｅ', 'iPhone'],
+    ['ශ්\u200dර', 'ශ්\u200dරී ලංකා'],
+    ['ශ්රී', 'ශ්\u200dරී ලංකා'],
+    ['می\u200cخ', 'می\u200cخواهم'],
+    ['میخواهم', 'می\u200cخواهم'],
+    ['می\u200cخواهم', 'میخواهم'],
+    ['র\u200d্য', 'র\u200d্যাম'],
+    ['র্যাম', 'র\u200d্যাম'],
+    ['👩🏽\u200d💻', 'Sticker 👩🏽\u200d💻'],
+    ['❤️\u200d🔥', 'Pin ❤\u200d🔥'],
   ])('%s finds %s', (search, name) => {
     expect(finds(search, { name })).toBe(true);
   });
@@ -99,6 +108,8 @@ describe('search', () => {
     ['12', 'iPhone 13'],
     ['地车', '捷安特山地自行车'],
     ['कत', 'पुरानी किताब'],
+    ['💻', 'Sticker 👩\u200d💻'],
+    ['👩', 'Sticker 👩🏽\u200d💻'],
   ])('%s does not find %s', (search, name) => {
     expect(finds(search, { name })).toBe(false);
   });
