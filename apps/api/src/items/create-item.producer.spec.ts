@@ -188,6 +188,14 @@ describe('CreateItemProducer', () => {
     expect(await Promise.all(sent)).toEqual(sent.map(() => ({ kind: 'unknown' })));
   });
 
+  it('queues nothing for a request that arrives after all waits have ended', async () => {
+    producer.abandon();
+    const late = create();
+    await after(10_000);
+    expect(await late).toEqual(REFUSED);
+    expect(add).not.toHaveBeenCalled();
+  });
+
   it('returns soon after its time if Redis hangs when a client that asked for a 202 has waited', async () => {
     const [deadline, startedAt] = [performance.now() + 4000, performance.now()];
     const creating = create({ isKeyed: true, respondAsync: true, deadline, queueBy: deadline });

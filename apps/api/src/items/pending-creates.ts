@@ -81,6 +81,7 @@ export class PendingCreates {
   private readonly pending = new Map<string, PendingCreate[]>();
   private readonly limits: WaitingLimits;
   private isLookingUp = false;
+  private isAbandoned = false;
 
   constructor(
     private readonly queue: CreateQueue,
@@ -90,8 +91,9 @@ export class PendingCreates {
     setInterval(() => void this.lookUp(), LOOK_UP_EVERY_MS).unref();
   }
 
-  /** Adds a client that waits until `leave`. Returns why not if too many wait already. */
-  join(job: NewJob, size: ItemSize): PendingCreate | 'process' | 'seller' {
+  /** Adds a client that waits until `leave`. Returns why not if too many wait already, or the process is about to end. */
+  join(job: NewJob, size: ItemSize): PendingCreate | 'process' | 'seller' | 'time' {
+    if (this.isAbandoned) return 'time';
     const full = this.limits.enter(job.sellerId, size.heapBytes);
     if (full !== undefined) return full;
     const sameId = this.pending.get(job.id) ?? [];
@@ -120,8 +122,9 @@ export class PendingCreates {
     }
   }
 
-  /** Settles all creates without an outcome. */
+  /** Settles all creates without an outcome, and accepts no more. */
   abandon(): void {
+    this.isAbandoned = true;
     for (const create of [...this.pending.values()].flat()) create.settle(undefined);
   }
 
