@@ -126,6 +126,20 @@ describe('a job in the create queue', () => {
     });
   });
 
+  it('a job that fails because Redis has lost its data is done when the client sends its request again', async () => {
+    await jobs.queue.pause();
+    const input = validInput({ name: uniqueWord() });
+    const send = (): Promise<{ status: number; body: Item }> =>
+      client.call<Item>('create', input, { 'Idempotency-Key': String(input.name), Prefer: 'respond-async' });
+    const { status, body } = await send();
+    expect(status).toBe(202);
+    await jobs.redis.del(jobs.queue.toKey(body.id));
+    await jobs.queue.resume();
+    expect((await failed(body.id))['data']).toBeUndefined();
+    expect((await send()).status).toBe(202);
+    await expectDone(body.id);
+  });
+
   it('a job neither fails nor makes others fail if its traceparent is not a text', async () => {
     await jobs.queue.pause();
     const traced = createJob();

@@ -3,7 +3,7 @@ import type { NewItem } from '@app/contracts';
 import { Queue } from 'bullmq';
 import { ReplyError } from 'ioredis';
 import { CreateQueue, type ExistingJob, type NewJob } from './create-queue.js';
-import { CREATE_QUEUE, keyPrefix } from './queue-settings.js';
+import { CREATE_JOB_OPTIONS, CREATE_QUEUE, keyPrefix } from './queue-settings.js';
 import { connectRedis, untilReady, type RedisConnection } from './redis.js';
 
 const RedisError = ReplyError as new (message: string) => Error;
@@ -106,6 +106,41 @@ describe('CreateQueue', () => {
     ])('counts a job as %s if Redis replies %s', async (result, reply) => {
       jest.spyOn(Queue.prototype, 'add').mockRejectedValue(new RedisError(reply));
       expect(await queue.add(job)).toBe(result);
+    });
+  });
+
+  describe('if a job has failed whose data Redis has lost', () => {
+    /** Leaves the job as a worker does that takes it after Redis has lost its hash. */
+    async function loseData(): Promise<ExistingJob> {
+      await redis.del(jobKey, keyOf('wait'));
+      await redis.hset(jobKey, { processedOn: 1, ats: 1 });
+      await redis.zadd(keyOf('failed'), 1, job.id);
+      const found = await queue.find(job.id);
+      expect(found).toEqual({ requestHash: undefined, hasFailed: true, data: undefined });
+      return found as ExistingJob;
+    }
+
+    it.each([
+      ['data', () => Promise.resolve()],
+      ['hash', () => redis.del(jobKey)],
+    ])('adds the job anew in place of a failed one without its %s', async (_what, lose) => {
+      const failed = await loseData();
+      await lose();
+      expect(await queue.replace(failed, job)).toBe('queued');
+      expect([await storedHash(), (await queue.find(job.id))?.hasFailed]).toEqual(['hash', false]);
+      const { ats, opts = '' } = await redis.hgetall(jobKey);
+      expect(ats).toBeUndefined();
+      expect(JSON.parse(opts)).toMatchObject({ attempts: CREATE_JOB_OPTIONS.attempts, removeOnComplete: true });
+      expect(await redis.lrange(keyOf('wait'), 0, -1)).toEqual([job.id]);
+    });
+
+    it('keeps the job that another request has added in the meantime, also if it has failed', async () => {
+      const failed = await loseData();
+      await queue.replace(failed, { ...job, requestHash: 'first' });
+      await redis.del(keyOf('wait'));
+      await redis.zadd(keyOf('failed'), 1, job.id);
+      await queue.replace(failed, { ...job, requestHash: 'second' });
+      expect(await storedHash()).toBe('first');
     });
   });
 

@@ -15,8 +15,8 @@ export interface ExistingJob {
   /** Hash of the queued request, or undefined if no item can ever be stored from the job's data. */
   requestHash: string | undefined;
   hasFailed: boolean;
-  /** JSON, exactly as stored in Redis. */
-  data: string;
+  /** JSON, exactly as stored in Redis. Undefined if the job has failed and Redis has lost its data. */
+  data: string | undefined;
 }
 
 /** The data of a create job, without the version that the queue adds. */
@@ -117,7 +117,9 @@ export class CreateQueue {
       this.redis.hget(this.queue.toKey(id), 'data'),
       this.redis.zscore(this.queue.toKey('failed'), id),
     ]);
-    return data === null ? undefined : { requestHash: hashIn(data, id), hasFailed: failedAt !== null, data };
+    const hasFailed = failedAt !== null;
+    if (data !== null) return { requestHash: hashIn(data, id), hasFailed, data };
+    return hasFailed ? { requestHash: undefined, hasFailed, data: undefined } : undefined;
   }
 
   /**
@@ -141,6 +143,7 @@ export class CreateQueue {
    * Does not overwrite what another request has put there in the meantime.
    */
   async replace({ data }: ExistingJob, job: NewJob): Promise<EnqueueResult> {
+    if (data === undefined) return this.replaceWithoutData(job);
     const replacing = this.redis.eval(REPLACE_DATA, 1, this.queue.toKey(job.id), data, JSON.stringify(dataOf(job)));
     const replaced = await this.toEnqueueResult(replacing);
     if (replaced !== 'queued') return replaced;
@@ -168,6 +171,13 @@ export class CreateQueue {
   private addData(id: string, data: CreateJob, priority: number | undefined): Promise<EnqueueResult> {
     const options = { jobId: id, ...CREATE_JOB_OPTIONS, ...(priority !== undefined && { priority }) };
     return this.toEnqueueResult(this.queue.add('create', data, options));
+  }
+
+  /** Adds the job anew, because the failed one may have lost its options as well. */
+  private async replaceWithoutData(job: NewJob): Promise<EnqueueResult> {
+    const keys = [this.queue.toKey('failed'), this.queue.toKey(job.id)];
+    const discarded = await this.toEnqueueResult(this.redis.eval(DISCARD_WITHOUT_DATA, keys.length, ...keys, job.id));
+    return discarded === 'queued' ? this.add(job) : discarded;
   }
 
   /** Removes a job that is in no list of a worker. A job that is in one, or does not exist, counts as queued. */
@@ -208,6 +218,11 @@ function hashIn(text: string, id: string): string | undefined {
 
 const REPLACE_DATA = `
 if redis.call('HGET', KEYS[1], 'data') == ARGV[1] then redis.call('HSET', KEYS[1], 'data', ARGV[2]) end
+`;
+
+const DISCARD_WITHOUT_DATA = `
+if redis.call('HEXISTS', KEYS[2], 'data') == 1 or redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then return 0 end
+return redis.call('DEL', KEYS[2])
 `;
 
 const FIND_STATES = `
