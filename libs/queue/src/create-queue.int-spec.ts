@@ -15,11 +15,13 @@ describe('CreateQueue', () => {
   let keyOf: (name: string) => string;
   let jobKey: string;
   let job: NewJob;
+  let reported: string[];
   beforeEach(async () => {
     redis = connectRedis(process.env['REDIS_URL'] ?? '', 'producer', () => undefined);
     await untilReady(redis);
     const prefix = randomUUID();
-    queue = new CreateQueue(redis, prefix, UNLIMITED);
+    reported = [];
+    queue = new CreateQueue(redis, prefix, UNLIMITED, (line) => reported.push(line));
     const id = '65f000000000000000000001';
     job = { id, requestHash: 'hash', requestId: '', sellerId: 'anonymous', replyTo: 'replies', item: {} as NewItem };
     keyOf = (name) => `${keyPrefix(prefix)}:${CREATE_QUEUE}:${name}`;
@@ -142,6 +144,18 @@ describe('CreateQueue', () => {
       await queue.replace(failed, { ...job, requestHash: 'second' });
       expect(await storedHash()).toBe('first');
     });
+  });
+
+  it.each([
+    ['find a job', () => jobKey, () => queue.find(job.id)],
+    ['find out whether a job has failed', () => keyOf('failed'), () => queue.find(job.id)],
+    ['look up jobs', () => keyOf('failed'), () => queue.findStates([job.id])],
+    ['look up lost jobs', () => keyOf('failed'), () => queue.findLost([job.id])],
+  ])('reports why Redis does not let it %s', async (_what, key, find) => {
+    await redis.del(key());
+    await redis.set(key(), 'of another type');
+    await expect(find()).rejects.toThrow('WRONGTYPE');
+    expect(reported).toEqual([expect.stringMatching(/^Redis refuses a command: WRONGTYPE/)]);
   });
 
   it('queues a job again that is in no list, with its data and priority', async () => {

@@ -113,10 +113,11 @@ export class CreateQueue {
 
   /** Returns the job with this id, if there is one. @throws if Redis does not reply */
   async find(id: string): Promise<ExistingJob | undefined> {
-    const [data, failedAt] = await Promise.all([
+    const finding = Promise.all([
       this.redis.hget(this.queue.toKey(id), 'data'),
       this.redis.zscore(this.queue.toKey('failed'), id),
     ]);
+    const [data, failedAt] = await reportRefusal(finding, this.report);
     const hasFailed = failedAt !== null;
     if (data !== null) return { requestHash: hashIn(data, id), hasFailed, data };
     return hasFailed ? { requestHash: undefined, hasFailed, data: undefined } : undefined;
@@ -153,13 +154,15 @@ export class CreateQueue {
 
   /** Returns the state of each job, in the order of the ids. @throws if Redis does not reply */
   async findStates(ids: readonly string[]): Promise<('missing' | 'failed' | 'open')[]> {
-    const states = await this.redis.eval(FIND_STATES, 2, this.queue.toKey('failed'), this.queue.toKey(''), ...ids);
+    const finding = this.redis.eval(FIND_STATES, 2, this.queue.toKey('failed'), this.queue.toKey(''), ...ids);
+    const states = await reportRefusal(finding, this.report);
     return states as ('missing' | 'failed' | 'open')[];
   }
 
   /** Returns which of these jobs no worker will take, although their data exists. @throws if Redis does not reply */
   async findLost(ids: readonly string[]): Promise<string[]> {
-    const states = await Promise.all(ids.map((id) => this.queue.getJobState(id)));
+    const finding = Promise.all(ids.map((id) => this.queue.getJobState(id)));
+    const states = await reportRefusal(finding, this.report);
     return ids.filter((_id, index) => states[index] === 'unknown' || states[index] === 'completed');
   }
 
