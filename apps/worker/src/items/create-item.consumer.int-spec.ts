@@ -1,15 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Database } from '@app/database';
-import { connectRedis, JobWorker } from '@app/queue';
+import type { ItemCreator } from '@app/items';
+import { connectRedis, JobWorker, type ReplyPublisher } from '@app/queue';
 import { TimeoutError } from '@app/runtime';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { freshEnvironment } from '../../../../test/support/environment.js';
 import { eventually } from '../../../../test/support/eventually.js';
-import { openQueue } from '../../../../test/support/queue.js';
+import { createJob, openQueue } from '../../../../test/support/queue.js';
 import { BatchMetrics } from './batch-metrics.js';
 import { CreateItemConsumer } from './create-item.consumer.js';
-import { UnknownVersionError, type CreateItemProcessor } from './create-item.processor.js';
+import { CreateItemProcessor, UnknownVersionError } from './create-item.processor.js';
+import type { SearchIndexer } from './search-indexer.js';
 
 const CHECK_EVERY_MS = 2000;
 const DEAD_AFTER_CHECKS = 15;
@@ -92,6 +94,55 @@ describe('CreateItemConsumer', () => {
     }
     jest.useRealTimers();
     await consumer.stop(0);
+    redis.disconnect();
+    await jobs.queue.obliterate({ force: true });
+    await jobs.close();
+    expect(onDead).not.toHaveBeenCalled();
+  });
+
+  it('does not report that it is dead while it does jobs one by one because workers died during them', async () => {
+    const env = freshEnvironment();
+    const { REDIS_URL: url = '', QUEUE_PREFIX: queuePrefix = '' } = env;
+    const redis = connectRedis(url, 'worker', () => undefined);
+    const jobs = openQueue(env);
+    const count = 2 * DEAD_AFTER_CHECKS;
+    await jobs.queue.pause();
+    for (let added = 0; added < count; added++) {
+      const job = createJob();
+      await jobs.queue.add('create', job, { jobId: job.id });
+      await jobs.redis.hset(jobs.queue.toKey(job.id), { ats: 10, stc: 10 });
+    }
+    await jobs.queue.resume();
+    jest.spyOn(JobWorker.prototype, 'countWaiting').mockResolvedValue(1);
+    let done: (created: unknown) => void = () => undefined;
+    const createMany = jest.fn(() => new Promise((resolve) => (done = resolve)));
+    const processor = new CreateItemProcessor(
+      { createMany } as unknown as ItemCreator,
+      {} as ReplyPublisher,
+      { shouldDefer: () => false, pauseWhile: (work: unknown) => work } as unknown as SearchIndexer,
+      pino({ level: 'silent' }),
+    );
+    const consumer = new CreateItemConsumer(
+      redis,
+      { concurrency: count, queuePrefix },
+      processor,
+      { responds: () => Promise.resolve(true) } as unknown as Database,
+      pino({ level: 'silent' }),
+      new BatchMetrics(new Registry()),
+    );
+    const onDead = jest.fn();
+    jest.useFakeTimers({ doNotFake: [...CLOCK, ...TIMERS] });
+    consumer.start(onDead);
+    for (let tried = 1; tried <= count; tried++) {
+      await eventually(() => {
+        expect(createMany).toHaveBeenCalledTimes(tried);
+      });
+      jest.advanceTimersByTime(CHECK_EVERY_MS);
+      await nextTurn();
+      done(new Map());
+    }
+    jest.useRealTimers();
+    await consumer.stop(CHECK_EVERY_MS);
     redis.disconnect();
     await jobs.queue.obliterate({ force: true });
     await jobs.close();

@@ -35,7 +35,10 @@ export class CreateItemConsumer {
       { redis, queue: CREATE_QUEUE, queuePrefix, concurrency },
       {
         process: (jobs) =>
-          metrics.measure(async () => (await processor.process(jobs)).map((error) => this.toOutcome(error))),
+          metrics.measure(async () => {
+            const errors = await processor.process(jobs, this.onTried);
+            return errors.map((error) => this.toOutcome(error));
+          }),
         onFailed: (job, error) => {
           metrics.countFailure();
           void processor.giveUp(job, error);
@@ -68,9 +71,13 @@ export class CreateItemConsumer {
     await this.worker.close(graceMs);
   }
 
-  private toOutcome(error: Error | undefined): JobOutcome {
-    // Also if the job has to wait for MongoDB or another worker: a restart would not help.
+  /** Counts as progress, also if the job has to wait for MongoDB or another worker: a restart would not help. */
+  private readonly onTried = (): void => {
     this.checksWithoutProgress = 0;
+  };
+
+  private toOutcome(error: Error | undefined): JobOutcome {
+    this.onTried();
     if (error instanceof UnknownVersionError) return { kind: 'delay', ms: UNKNOWN_VERSION_DELAY_MS };
     if (isStoreUnavailable(error)) {
       const reason = areWritesRefused(error) ? `MongoDB refuses writes: ${reasonOf(error)}` : 'MongoDB is unavailable';

@@ -31,7 +31,8 @@ describe('CreateItemProcessor', () => {
     const creator = { createMany, findCreated: () => Promise.resolve(new Map()) };
     const replies = { publish: () => Promise.resolve() };
     const processor = new CreateItemProcessor(creator as never, replies as never, indexer, pino({ level: 'silent' }));
-    return { outcomes: await processor.process(suspects(3)), stores: createMany.mock.calls.length };
+    const outcomes = await processor.process(suspects(3), () => undefined);
+    return { outcomes, stores: createMany.mock.calls.length };
   };
 
   it('does not try each of the jobs that are processed alone while MongoDB is unavailable', async () => {

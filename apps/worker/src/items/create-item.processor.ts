@@ -28,9 +28,10 @@ export class CreateItemProcessor {
   /**
    * Stores the items of the jobs together. Processing a job twice stores one item. Returns, in job order, undefined for
    * a job that is done, or its error: UnrecoverableError if its data is not a create job, UnknownVersionError, or one for
-   * which `isDatabaseUnavailable` returns true if it is unknown whether its item is stored.
+   * which `isDatabaseUnavailable` returns true if it is unknown whether its item is stored. Calls `onTried` after each job
+   * that it processes alone.
    */
-  async process(jobs: readonly Job[]): Promise<(Error | undefined)[]> {
+  async process(jobs: readonly Job[], onTried: () => void): Promise<(Error | undefined)[]> {
     const suspects = jobs.filter(isSuspect);
     const outcomes = await this.store(jobs.filter((job) => !isSuspect(job)));
     let unavailable = [...outcomes.values()].find(isStoreUnavailable);
@@ -38,6 +39,7 @@ export class CreateItemProcessor {
       // Otherwise, each of them would wait as long as a write may take.
       const outcome = unavailable ?? (await this.storeAlone(job).catch((error: unknown) => error as Error));
       outcomes.set(job, outcome);
+      onTried();
       if (isStoreUnavailable(outcome)) unavailable = outcome;
     }
     return jobs.map((job) => outcomes.get(job));
