@@ -2,20 +2,22 @@ import { TimeoutError } from '@app/runtime';
 import mongoose, { mongo, MongooseError } from 'mongoose';
 
 /**
- * Server errors that say nothing about the operation itself: no primary, a shutdown, an interruption, an index that was
- * dropped while a query used it, a write concern that was not satisfied in time, or a password that was changed.
- * Source: MongoDB's error_codes.yml, categories RetriableError and Interruption, QueryPlanKilled and AuthenticationFailed.
+ * Server errors that say nothing about the operation itself: no primary, a shutdown, an interruption, a cursor that was
+ * lost, an index that was dropped while a query used it, a write concern that was not satisfied in time, or a password
+ * that was changed. Source: MongoDB's error_codes.yml, categories RetriableError and Interruption, CursorNotFound,
+ * FailedToSatisfyReadPreference, QueryPlanKilled and AuthenticationFailed.
  */
 const UNAVAILABLE_CODES = new Set([
-  6, 7, 18, 50, 63, 64, 79, 89, 91, 100, 134, 150, 175, 189, 202, 234, 262, 317, 358, 384, 9001, 10058, 10107, 11600,
-  11601, 11602, 13388, 13435, 13436, 50915,
+  6, 7, 18, 43, 50, 63, 64, 79, 89, 91, 100, 133, 134, 150, 175, 189, 202, 234, 237, 262, 317, 358, 384, 9001, 10058,
+  10107, 11600, 11601, 11602, 13388, 13435, 13436, 50915,
 ]);
 
 /** Errors of Node's sockets, which the driver does not wrap if a server closes a connection at that moment. */
 const SOCKET_CODES = new Set(['EPIPE', 'ECONNRESET']);
 
-const MAX_TIME_EXPIRED = 50;
-const INTERRUPTED = 11601;
+/** Errors of reads that took too long, or that an operator has killed: MaxTimeMSExpired, CursorKilled, Interrupted. */
+const ENDED_READ_CODES = new Set([50, 237, 11601]);
+
 const BAD_VALUE = 2;
 const UNAUTHORIZED = 13;
 const USER_WRITES_BLOCKED = 371;
@@ -25,7 +27,7 @@ const USER_WRITES_BLOCKED = 371;
  * A write that fails with such an error may still have been applied.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
-  if (error instanceof TimeoutError) return true;
+  if (error instanceof TimeoutError || isOverloaded(error)) return true;
   if (error instanceof mongo.MongoBulkWriteError) return isBulkUnavailable(error);
   if (error instanceof mongo.MongoServerError) {
     return error instanceof mongo.MongoWriteConcernError || UNAVAILABLE_CODES.has(Number(error.code));
@@ -59,11 +61,11 @@ export function reasonOf(error: unknown): string {
 
 /**
  * Returns whether another attempt to read may succeed: the connection broke, or the server is no longer primary. A read
- * that took too long, or that an operator has killed, would only be repeated.
+ * that took too long, or that an operator has killed, would only be repeated. An overloaded server needs time first.
  */
 export function isReadRetryable(error: unknown): boolean {
   if (error instanceof mongo.MongoServerError)
-    return isDatabaseUnavailable(error) && error.code !== MAX_TIME_EXPIRED && error.code !== INTERRUPTED;
+    return isDatabaseUnavailable(error) && !isOverloaded(error) && !ENDED_READ_CODES.has(Number(error.code));
   return error instanceof mongo.MongoNetworkError;
 }
 
@@ -90,6 +92,11 @@ export function partialFailure(error: unknown): mongo.MongoBulkWriteError {
   const isPartial = error instanceof mongo.MongoBulkWriteError && [error.writeErrors].flat().length > 0;
   if (!isPartial || isDatabaseUnavailable(error)) throw error;
   return error;
+}
+
+/** Returns whether a server is overloaded (https://www.mongodb.com/docs/atlas/overload-errors/), whatever the code. */
+function isOverloaded(error: unknown): boolean {
+  return error instanceof mongo.MongoError && error.hasErrorLabel(mongo.MongoErrorLabel.SystemOverloadedError);
 }
 
 function isBulkUnavailable(error: mongo.MongoBulkWriteError): boolean {
