@@ -214,6 +214,18 @@ describe('MaintenanceRepository', () => {
     expect(await database.models.items.countDocuments({ searchTerms: 'lamp' })).toBe(2);
   });
 
+  it('marks an item as stale again although MongoDB refuses it for one before it', async () => {
+    const [broken, renamed] = await store(database, record({ searchVersion: 0 }), record());
+    await new SchemaRepository(database).validateWrites(true);
+    const { collection } = database.models.items;
+    await collection.updateOne({ _id: broken._id }, { $set: { name: 'Other', price: '12.50' } });
+    await collection.updateOne({ _id: renamed._id }, { $set: { name: 'Other' } });
+    const fields = { searchTerms: ['lamp'], searchVersion: 2 };
+    const updates = [broken, renamed].map((item) => ({ item, fields }));
+    expect(await maintenance.updateSearchFields(updates)).toBe(0);
+    expect((await findStale()).map(({ _id }) => _id)).toEqual([renamed._id, broken._id]);
+  });
+
   it('finds stale items from the index, those without search terms first, up to a limit', async () => {
     const at = (hour: number): Partial<ItemRecord> => ({ createdAt: new Date(NOW.getTime() - hour * 3_600_000) });
     const [older, newer, , unset] = await store(

@@ -113,9 +113,16 @@ export class MaintenanceRepository {
     }
     const sources = new Map(updates.map(({ item }) => [keyOf(item), item]));
     const stored = await collection.find<StaleItem>({ _id }, { projection: SEARCH_FIELDS }).toArray();
-    const changed = stored.filter((item) => !isSame(item, sources.get(keyOf(item)))).map((item) => item._id);
-    if (changed.length > 0) await collection.updateMany({ _id: { $in: changed } }, { $unset: { searchVersion: 1 } });
-    return stored.length - changed.length - failed.length;
+    const changed = stored.filter((item) => !isSame(item, sources.get(keyOf(item))));
+    if (changed.length > 0) {
+      // The validator may refuse this too. One refusal would end an `updateMany` of all of them.
+      const marks = changed.map((item) => ({
+        updateOne: { filter: { _id: item._id }, update: { $unset: { searchVersion: 1 } } },
+      }));
+      await collection.bulkWrite(marks, { ordered: false }).catch(failedOperations);
+    }
+    const outdated = new Set([...changed, ...failed.flatMap((index) => updates[index]?.item ?? [])].map(keyOf));
+    return stored.length - outdated.size;
   }
 }
 
