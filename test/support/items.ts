@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { newMongoId, type Database, type ItemFilter, type ItemRecord } from '@app/database';
+import { newMongoId, type Database, type ItemFilter, type ItemRecord, type RawItem } from '@app/database';
 import { newItemRecord, searchFields } from '@app/items';
+import { mongo } from 'mongoose';
 
 /** Returns a valid input of create. */
 export function validInput(changes: object = {}): Record<string, unknown> {
@@ -42,6 +43,11 @@ export function record(changes: Partial<ItemRecord> = {}): ItemRecord {
   const { brandTitle = null } = changes;
   const created = newItemRecord(request, { publicId: nextPublicId++, brandTitle, condition: null, now: new Date() });
   return { ...created, ...searchFields(created), ...changes };
+}
+
+/** Returns the record of an item in BSON, as MongoDB sends it. */
+export function rawItem(changes: Partial<ItemRecord> = {}): RawItem {
+  return mongo.BSON.serialize(record(changes));
 }
 
 /** Compares two items by the order of lists. */

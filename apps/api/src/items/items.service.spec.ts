@@ -1,12 +1,15 @@
-import type { ItemRepository, ReferenceRepository, SecretRepository } from '@app/database';
+import type { ItemRepository, RawItem, ReferenceRepository, SecretRepository } from '@app/database';
 import { TimeoutError, type ApiConfig } from '@app/runtime';
 import { Registry } from 'prom-client';
+import { rawItem } from '../../../../test/support/items.js';
 import { CreateMetrics } from '../metrics/create-metrics.js';
 import type { CreateItemProducer, ProducerOutcome } from './create-item.producer.js';
 import { ItemsService, type CreateContext, type CreateResult } from './items.service.js';
 import type { MalformedItems } from './malformed-items.js';
 
 const INPUT = { name: 'Bike', price: 1, categoryId: 'bikes' } as Parameters<ItemsService['create']>[0];
+const ID = '0123456789abcdef01234567';
+const LARGE_ITEM = rawItem({ photos: [Array.from({ length: 5000 }, () => 1)] });
 const REPLAYED = { kind: 'created', item: { path: '/a' }, isReplay: true } as ProducerOutcome;
 
 describe('ItemsService.create', () => {
@@ -69,5 +72,53 @@ describe('ItemsService.create', () => {
   it('does not count a create whose category does not exist', async () => {
     await expect(create('key')).rejects.toMatchObject({ code: 'BAD_REQUEST' });
     expect(await counted()).toEqual([]);
+  });
+});
+
+describe('ItemsService.getById', () => {
+  const findById = jest.fn<Promise<RawItem | undefined>, []>();
+  let service: ItemsService;
+
+  beforeEach(() => {
+    jest.resetAllMocks();
+    service = new ItemsService(
+      { findById } as unknown as ItemRepository,
+      {} as ReferenceRepository,
+      {} as CreateItemProducer,
+      {} as SecretRepository,
+      {} as MalformedItems,
+      new CreateMetrics(new Registry()),
+      { publicSiteUrl: '' } as ApiConfig,
+    );
+  });
+
+  /** Requests several items that are read at the same time. Returns when each was serialized, and other work ran. */
+  const readAtOnce = async (item: RawItem): Promise<string[]> => {
+    findById.mockResolvedValue(item);
+    const order: string[] = [];
+    const reading = [1, 2, 3].map(async () => {
+      await service.getById({ id: ID }, performance.now());
+      order.push('item');
+    });
+    const otherWork = (): void => {
+      order.push('other work');
+      if (order.length < 6) setImmediate(otherWork);
+    };
+    setImmediate(otherWork);
+    await Promise.all(reading);
+    return order;
+  };
+
+  it('runs other work between the serialization of large items', async () => {
+    expect(await readAtOnce(LARGE_ITEM)).toEqual(['other work', 'item', 'other work', 'item', 'other work', 'item']);
+  });
+
+  it('serializes other items at once', async () => {
+    expect(await readAtOnce(rawItem())).toEqual(['item', 'item', 'item']);
+  });
+
+  it('serializes no large item after its deadline', async () => {
+    findById.mockResolvedValue(LARGE_ITEM);
+    await expect(service.getById({ id: ID }, performance.now() - 60_000)).rejects.toThrow(TimeoutError);
   });
 });

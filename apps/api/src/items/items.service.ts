@@ -24,7 +24,7 @@ import {
   type ItemView,
 } from '@app/database';
 import { isSameRequest, itemIdForKey, itemSize, itemTooLarge, queryTerms, requestHash } from '@app/items';
-import { SingleFlight, withDeadline, type ApiConfig } from '@app/runtime';
+import { EventLoopTurns, SingleFlight, TimeoutError, withDeadline, type ApiConfig } from '@app/runtime';
 import { API_CONFIG } from '../api-config.js';
 import { Json } from '../orpc/json.js';
 import { requireUser } from '../auth/authorizer.js';
@@ -46,6 +46,8 @@ const READ_WITHIN_MS = 1800;
 const MAX_LOOKUP_LENGTH = 1000;
 /** The largest page in bytes. A larger one would exceed the memory that may be held for all clients. */
 const MAX_PAGE_BYTES = 40 * 1024 * 1024;
+/** A larger item, in bytes of BSON, waits for its turn before getById serializes it. */
+const LARGE_ITEM_BYTES = 16 * 1024;
 /** A 400, because clients would repeat a 503 unchanged, and each try reads the whole page. */
 const PAGE_TOO_LARGE = ApiError.input([
   { path: ['pageSize'], message: 'The items of this page are too large: request fewer items per page' },
@@ -90,6 +92,8 @@ export type CreateResult = { kind: 'created'; item: Item; isReplay: boolean } | 
 export class ItemsService {
   /** Many clients request the same page at the same time, above all the first. */
   private readonly pages = new SingleFlight<ItemsPage>();
+  /** Many large items may arrive in one batch, and serializing each may take milliseconds. */
+  private readonly largeItems = new EventLoopTurns(1);
 
   constructor(
     private readonly items: ItemRepository,
@@ -138,12 +142,17 @@ export class ItemsService {
    * Returns a serialized item.
    *
    * @param receivedAt in ms of `performance.now()`
-   * @throws ApiError NOT_FOUND if there is no such item, or if it is malformed
+   * @throws ApiError NOT_FOUND if there is no such item, or if it is malformed; TimeoutError at the deadline
    */
   async getById({ id }: GetByIdInput, receivedAt: number): Promise<Json> {
     const isId = ItemIdSchema.safeParse(id).success;
-    const found = isId ? await this.items.findById(id, receivedAt + READ_WITHIN_MS) : undefined;
+    const deadline = receivedAt + READ_WITHIN_MS;
+    const found = isId ? await this.items.findById(id, deadline) : undefined;
     if (found === undefined) throw NO_SUCH_ITEM;
+    if (found.length > LARGE_ITEM_BYTES) {
+      await this.largeItems.next();
+      if (performance.now() > deadline) throw new TimeoutError('no turn in time');
+    }
     try {
       return new Json(itemJson(found, this.view()));
     } catch (error) {
