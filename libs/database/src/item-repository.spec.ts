@@ -19,6 +19,7 @@ describe('ItemRepository', () => {
     };
     items = new ItemRepository({
       findItems: read,
+      findFirstItems: () => read().then((found) => ({ items: found, areAll: true })),
       readAll: read,
       models: { items: {}, favourites: {} },
     } as unknown as Database);

@@ -1,5 +1,5 @@
 import { ItemIdSchema, type ItemWithoutUrl } from '@app/contracts';
-import { BatchLoader, EXPIRED, Limiter, TimeoutError } from '@app/runtime';
+import { BatchLoader, EXPIRED, Limiter, TimeoutError, type FoundValues } from '@app/runtime';
 import type { mongo } from 'mongoose';
 import type { Database } from './connection/database.js';
 import { DURABLE_WRITE, insertEach, type InsertFailure } from './insert-each.js';
@@ -48,7 +48,7 @@ export class ItemRepository {
   private readonly byId = new BatchLoader((ids, deadline) => this.findByIds(ids, deadline));
   private readonly stored = new BatchLoader(async (ids, deadline) => {
     const found = await this.findStored(ids, deadline);
-    return new Map(found.map((create) => [create.id, create]));
+    return { values: new Map(found.map((create) => [create.id, create])), areAll: true };
   });
   private readonly lists: ListReader;
   private readonly favourites: FavouritesReader;
@@ -163,10 +163,10 @@ export class ItemRepository {
     return found && positionOf(found);
   }
 
-  private async findByIds(ids: readonly string[], deadline: number): Promise<Map<string, RawItem>> {
+  private async findByIds(ids: readonly string[], deadline: number): Promise<FoundValues<RawItem>> {
     const filter = { _id: { $in: ids.map(mongoId) } };
-    const items = await this.database.findItems({ filter, ...ITEMS }, deadline);
-    return new Map(items.map((item) => [idOf(item), item]));
+    const { items, areAll } = await this.database.findFirstItems({ filter, ...ITEMS }, deadline);
+    return { values: new Map(items.map((item) => [idOf(item), item])), areAll };
   }
 
   private toStoredCreate(stored: RawItem, now: Date): StoredCreate {

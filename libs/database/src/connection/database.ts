@@ -17,7 +17,7 @@ import {
   isReplicaSetMissing,
   reasonOf,
 } from './database-errors.js';
-import { findItems, type ItemQuery } from './find-items.js';
+import { findFirstItems, findItems, type FirstItems, type ItemQuery } from './find-items.js';
 import { createModels, type Models } from '../models.js';
 import { readUntil, type QueryLimits } from './query-limits.js';
 import type { RawItem } from '../serialization/item-json.js';
@@ -161,6 +161,12 @@ export class Database {
     return this.readBy(deadline, (db) => findItems(db, collectionName, query, deadline, maxBytes));
   }
 
+  /** Returns the first items that a query finds, as BSON: all, or at most 16 MB. Otherwise the same as `readAll`. */
+  async findFirstItems(query: ItemQuery, deadline: number): Promise<FirstItems> {
+    const { collectionName } = this.models.items.collection;
+    return this.readBy(deadline, (db) => findFirstItems(db, collectionName, query, deadline));
+  }
+
   /**
    * Returns a text that differs after a write to the items, or undefined if MongoDB does not tell: the number of writes
    * that a server has done (https://www.mongodb.com/docs/manual/reference/operator/aggregation/collStats/). It counts
@@ -182,12 +188,12 @@ export class Database {
     }
   }
 
-  private async readBy<T>(deadline: number, read: (db: mongo.Db) => Promise<T[]>): Promise<T[]> {
+  private async readBy<T>(deadline: number, read: (db: mongo.Db) => Promise<T>): Promise<T> {
     const { db } = this.connection;
     // The native collections of the driver do not exist before the first connect.
     if (!this.connected || db === undefined)
       throw new TimeoutError(this.replicaSetMissing ? NO_REPLICA_SET : 'not connected');
-    const readWithRetry = (): Promise<T[]> =>
+    const readWithRetry = (): Promise<T> =>
       read(db).catch((error: unknown) => {
         if (!isReadRetryable(error)) throw error;
         return read(db);

@@ -12,6 +12,12 @@ export interface ItemQuery {
   limit?: number;
 }
 
+/** The first items that a query finds, and whether it finds no others. */
+export interface FirstItems {
+  items: RawItem[];
+  areAll: boolean;
+}
+
 /** A query finds more bytes of items than its caller accepts. */
 export class ItemsTooLarge extends Error {}
 
@@ -21,11 +27,32 @@ const ONE_BATCH = { batchSize: 2 ** 31 - 1 };
 const RAW_BATCH = { fieldsAsRaw: { firstBatch: true } };
 
 /**
- * Returns all items that a query finds, as BSON.
+ * Returns the first items that a query finds, as BSON: all of them, or those that fit in one batch of MongoDB (16 MB).
  *
  * Sends the command itself, because a cursor of the driver parses every field of each document, even with its option
- * `raw`. The driver does not fetch the other batches of a command: if there are any, reads everything again with a
- * cursor.
+ * `raw`. The driver does not fetch the other batches of a command.
+ *
+ * @param deadline in ms of `performance.now()`
+ * @throws TimeoutError if the deadline passes before the query has started
+ */
+export async function findFirstItems(
+  db: mongo.Db,
+  collectionName: string,
+  query: ItemQuery,
+  deadline: number,
+): Promise<FirstItems> {
+  const readConcern = db.readConcern && { readConcern: { level: db.readConcern.level } };
+  const command = { find: collectionName, ...query, ...ONE_BATCH, ...limitsUntil(deadline), ...readConcern };
+  const { cursor } = await db.command(command, RAW_BATCH);
+  const { id, firstBatch: items } = cursor as { id: number | mongo.Long; firstBatch: RawItem[] };
+  if (id === 0) return { items, areAll: true };
+  // A cursor that cannot be closed expires.
+  await db.command({ killCursors: collectionName, cursors: [mongo.Long.fromValue(id)] }).catch(() => undefined);
+  return { items, areAll: false };
+}
+
+/**
+ * Returns all items that a query finds, as BSON. If there is more than one batch, reads everything again with a cursor.
  *
  * @param deadline in ms of `performance.now()`
  * @param maxBytes applies to items that do not fit in one batch
@@ -38,13 +65,8 @@ export async function findItems(
   deadline: number,
   maxBytes: number,
 ): Promise<RawItem[]> {
-  const readConcern = db.readConcern && { readConcern: { level: db.readConcern.level } };
-  const command = { find: collectionName, ...query, ...ONE_BATCH, ...limitsUntil(deadline), ...readConcern };
-  const { cursor } = await db.command(command, RAW_BATCH);
-  const { id, firstBatch } = cursor as { id: number | mongo.Long; firstBatch: RawItem[] };
-  if (id === 0) return firstBatch;
-  // A cursor that cannot be closed expires.
-  await db.command({ killCursors: collectionName, cursors: [mongo.Long.fromValue(id)] }).catch(() => undefined);
+  const first = await findFirstItems(db, collectionName, query, deadline);
+  if (first.areAll) return first.items;
   const { filter, ...options } = query;
   const items = db.collection<RawItem & mongo.Document>(collectionName);
   let bytes = 0;

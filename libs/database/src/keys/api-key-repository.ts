@@ -1,4 +1,4 @@
-import { BatchLoader } from '@app/runtime';
+import { BatchLoader, type FoundValues } from '@app/runtime';
 import type { Collection } from 'mongoose';
 import type { Database } from '../connection/database.js';
 import { DURABLE_WRITE } from '../insert-each.js';
@@ -83,10 +83,10 @@ export class ApiKeyRepository {
     return this.database.connection.collection<ApiKeyRecord>(this.database.models.apiKeys.collection.name);
   }
 
-  private async findByDigests(digests: readonly string[], deadline: number): Promise<Map<string, ApiKey>> {
+  private async findByDigests(digests: readonly string[], deadline: number): Promise<FoundValues<ApiKey>> {
     const query = { _id: { $in: [...digests] } };
     const found = await this.database.readAll(deadline, (limits) => this.collection.find(query, limits));
-    return new Map(found.map((record) => [record._id, toApiKey(record)]));
+    return { values: new Map(found.map((record) => [record._id, toApiKey(record)])), areAll: true };
   }
 }
 

@@ -4,7 +4,8 @@ import { TimeoutError } from './deadline.js';
 interface Read {
   keys: readonly string[];
   deadline: number;
-  succeed: () => void;
+  /** Returns all values, or the first ones. */
+  succeed: (count?: number) => void;
   fail: () => void;
 }
 
@@ -19,8 +20,10 @@ describe('BatchLoader', () => {
           reads.push({
             keys,
             deadline,
-            succeed: () => {
-              resolve(new Map(keys.filter((key) => key !== 'none').map((key) => [key, `found ${key}`])));
+            succeed: (count = Infinity) => {
+              const found = keys.filter((key) => key !== 'none');
+              const values = new Map(found.slice(0, count).map((key) => [key, `found ${key}`]));
+              resolve({ values, areAll: count >= found.length });
             },
             fail: () => {
               reject(new Error('unavailable'));
@@ -81,6 +84,29 @@ describe('BatchLoader', () => {
     reads[1]?.succeed();
     reads[2]?.succeed();
     expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
+  });
+
+  it('returns the values that were read first, and then reads the others of the batch', async () => {
+    const found = ['a', 'none', 'b', 'c'].map((key) => load(key));
+    await nextTurn();
+    reads[0]?.succeed(2);
+    expect(await Promise.all([found[0], found[2]])).toEqual(['found a', 'found b']);
+    await nextTurn();
+    expect(keysRead()).toEqual([
+      ['a', 'none', 'b', 'c'],
+      ['none', 'c'],
+    ]);
+    reads[1]?.succeed();
+    expect(await Promise.all([found[1], found[3]])).toEqual([undefined, 'found c']);
+  });
+
+  it('rejects only the keys that were not read if reading the others of a batch fails', async () => {
+    const found = Promise.allSettled(['a', 'b'].map((key) => load(key)));
+    await nextTurn();
+    reads[0]?.succeed(1);
+    await nextTurn();
+    reads[1]?.fail();
+    expect((await found).map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
   });
 
   it('reads a batch by the latest of its deadlines, and rejects each caller at its own', async () => {

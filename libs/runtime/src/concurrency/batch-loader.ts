@@ -12,6 +12,14 @@ interface Entry<T> {
   reject: (error: unknown) => void;
 }
 
+type Batch<T> = [key: string, Entry<T>][];
+
+/** The values that exist under some keys: of all of them, or only the first ones. */
+export interface FoundValues<T> {
+  values: Map<string, T>;
+  areAll: boolean;
+}
+
 /** Batches that are read at the same time. Meanwhile, the next one is collected. */
 const BATCHES_AT_ONCE = 2;
 /** Limits how many keys fail with a batch. */
@@ -22,8 +30,11 @@ export class BatchLoader<T> {
   private readonly waiting = new Map<string, Entry<T>>();
   private running = 0;
 
-  /** @param readMany returns the values that exist under these keys, by a deadline */
-  constructor(private readonly readMany: (keys: readonly string[], deadline: number) => Promise<Map<string, T>>) {}
+  /**
+   * @param readMany returns the values that exist under these keys, by a deadline. If it returns only some of them, and at
+   *   least one, it is called again with the other keys.
+   */
+  constructor(private readonly readMany: (keys: readonly string[], deadline: number) => Promise<FoundValues<T>>) {}
 
   /**
    * Returns the value under a key, or undefined if there is none. It is read after this call.
@@ -53,23 +64,33 @@ export class BatchLoader<T> {
       const batch = [...this.waiting].slice(0, KEYS_PER_BATCH);
       for (const [key] of batch) this.waiting.delete(key);
       this.running++;
-      void this.read(batch).finally(() => {
-        this.running--;
-        this.begin();
-      });
+      void this.read(batch);
     }
   }
 
-  private async read(batch: [string, Entry<T>][]): Promise<void> {
+  /** Reads a batch, and then begins the next one. Does not hold the values that it has returned. */
+  private async read(batch: Batch<T>): Promise<void> {
+    while (batch.length > 0) batch = await this.readFirst(batch);
+    this.running--;
+    this.begin();
+  }
+
+  /** Reads a batch, or a part of it. Returns the rest. */
+  private async readFirst(batch: Batch<T>): Promise<Batch<T>> {
     const deadline = Math.max(...batch.map(([, entry]) => entry.deadline));
     const keys = batch.map(([key]) => key);
     // Not the context of an earlier batch, whose end may have started this one.
     const traced = batch[0]?.[1].context ?? ROOT_CONTEXT;
     try {
-      const found = await context.with(traced, () => this.readMany(keys, deadline));
-      for (const [key, { resolve }] of batch) resolve(found.get(key));
+      const { values, areAll } = await context.with(traced, () => this.readMany(keys, deadline));
+      const rest = areAll ? [] : batch.filter(([key]) => !values.has(key));
+      for (const [key, { resolve }] of batch) {
+        if (areAll || values.has(key)) resolve(values.get(key));
+      }
+      return rest;
     } catch (error) {
       for (const [, { reject }] of batch) reject(error);
+      return [];
     }
   }
 }
