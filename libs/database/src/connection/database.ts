@@ -139,9 +139,9 @@ export class Database {
   }
 
   /**
-   * Returns everything that a query of the driver finds. A query that has not started by the deadline never does.
-   * MongoDB aborts a running one shortly before the deadline. A query that fails because the connection broke or the
-   * server is no longer primary is sent once more.
+   * Returns everything that a query of the driver finds. Hands no query to the driver after the deadline. MongoDB aborts
+   * a running one shortly before the deadline, or later by the time that the driver waited for a primary or a connection.
+   * A query that fails because the connection broke or the server is no longer primary is sent once more.
    *
    * @param deadline in ms of `performance.now()`
    * @param query receives the limits that it must pass to the driver
