@@ -113,6 +113,24 @@ describe('JobWorker', () => {
       expect(await redis.hgetall(queue.toKey(id))).toMatchObject({ [field]: text, ats: '1' });
   });
 
+  it.each([
+    ['null instead of options for its removal', { removeOnComplete: null, removeOnFail: null }],
+    ['an unknown backoff strategy', { attempts: 2, backoff: { type: 'of another program' } }],
+  ])('completes or fails a job with %s', async (_what, options) => {
+    const outcomeOf = ({ name }: Job): JobOutcome =>
+      name === 'bad' ? { kind: 'failed', error: new Error('it is bad') } : { kind: 'done' };
+    work = (jobs) => Promise.resolve(jobs.map(outcomeOf));
+    await queue.pause();
+    for (const name of ['good', 'bad']) {
+      const { id = '' } = await queue.add(name, {});
+      await redis.hset(queue.toKey(id), 'opts', JSON.stringify(options));
+    }
+    await queue.resume();
+    worker.start();
+    await expectCounts({ completed: 1, failed: 1, active: 0 });
+    expect(failures).toEqual(['bad: it is bad']);
+  });
+
   it('takes waiting jobs together, up to its concurrency, in the order in which they were added', async () => {
     await add('a', 'b', 'c', 'd', 'e', 'f');
     worker.start();

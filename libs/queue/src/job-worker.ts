@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { heapBytesOf, settledWithin, splitByBytes, throttle, type Logger } from '@app/runtime';
-import { Job, Queue, UnrecoverableError, Worker, type JobJson } from 'bullmq';
+import { Job, Queue, UnrecoverableError, Worker, type JobJson, type JobsOptions } from 'bullmq';
 import { traceBatch } from './job-spans.js';
 import { CREATE_JOB_OPTIONS, keyPrefix, LOCK_MS, READER_OPTIONS, WORKER_OPTIONS } from './queue-settings.js';
 import type { RedisConnection } from './redis.js';
@@ -251,6 +251,7 @@ export class JobWorker {
     try {
       const job = await take();
       if (job === undefined) return [];
+      job.opts = withoutNulls(job.opts);
       this.activeJobs.set(job, heapBytesOf(JSON.stringify(job.data)));
       return [job];
     } catch (error) {
@@ -360,6 +361,14 @@ for _, id in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
 end
 return false
 `;
+
+/**
+ * Returns options without those that are null, which another program may write for options that are not set. BullMQ's
+ * script would release the lock of such a job, and then neither complete nor fail it.
+ */
+function withoutNulls(options: JobsOptions): JobsOptions {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== null));
+}
 
 /** Returns a job to the queue. BullMQ wakes no worker for one with a priority, unless it was delayed. */
 async function giveBack(job: Job): Promise<void> {

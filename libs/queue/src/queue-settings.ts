@@ -39,6 +39,8 @@ export const WORKER_OPTIONS = {
   maxStalledCount: 1_000_000,
   // Counts finished jobs, from which producers compute how fast the queue drains.
   metrics: { maxDataPoints: 1 },
+  // For jobs of other programs. Without it, BullMQ could not fail a job whose strategy it does not know.
+  settings: { backoffStrategy: () => CREATE_JOB_OPTIONS.backoff.delay },
 } satisfies Partial<WorkerOptions>;
 
 /** Options of a process that reads the queue: the API owns its settings. */
