@@ -477,12 +477,13 @@ describe('an Idempotency-Key of a pending create', () => {
   });
 
   it('a create that Redis has queued only in part is queued again while its client waits', async () => {
-    await jobs.redis.call('ACL', 'SETUSER', 'default', '-xadd');
+    // Without LPOS, the API cannot find out that the job is in no list either, and leaves it.
+    await jobs.redis.call('ACL', 'SETUSER', 'default', '-xadd', '-lpos');
     const creating = create(api, randomUUID(), validInput());
     await eventually(async () => {
       expect(await jobs.redis.keys(jobs.queue.toKey('????????????????????????'))).toHaveLength(1);
     });
-    await jobs.redis.call('ACL', 'SETUSER', 'default', '+xadd');
+    await jobs.redis.call('ACL', 'SETUSER', 'default', '+xadd', '+lpos');
     const worker = await startWorker(service.env);
     expect((await creating).status).toBe(200);
     await worker.stop();

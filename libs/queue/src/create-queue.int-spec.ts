@@ -73,6 +73,15 @@ describe('CreateQueue', () => {
     expect(await redis.lrange(keyOf('wait'), 0, 0)).toEqual([id]);
   });
 
+  it('leaves nothing of a job if Redis stops the script before it has queued the job', async () => {
+    await redis.del(keyOf('events'));
+    await redis.set(keyOf('events'), 'not a stream');
+    const id = '65f000000000000000000002';
+    expect(await queue.add({ ...job, id })).toBe('unknown');
+    expect(await redis.exists(keyOf(id))).toBe(0);
+    expect(await redis.lrange(keyOf('wait'), 0, -1)).toEqual([job.id]);
+  });
+
   describe('if Redis replies to an add with an error', () => {
     afterEach(() => {
       jest.restoreAllMocks();

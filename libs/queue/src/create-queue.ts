@@ -173,7 +173,12 @@ export class CreateQueue {
 
   private addData(id: string, data: CreateJob, priority: number | undefined): Promise<EnqueueResult> {
     const options = { jobId: id, ...CREATE_JOB_OPTIONS, ...(priority !== undefined && { priority }) };
-    return this.toEnqueueResult(this.queue.add('create', data, options));
+    const adding = this.queue.add('create', data, options).catch(async (error: unknown) => {
+      // Redis does not roll back a script that it stops. The data of a job that is in no list would stay forever.
+      if (error instanceof ReplyError && !wasNeverRun(error)) await this.removeLost(id);
+      throw error;
+    });
+    return this.toEnqueueResult(adding);
   }
 
   /** Adds the job anew, because the failed one may have lost its options as well. */
