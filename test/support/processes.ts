@@ -78,15 +78,20 @@ export class ServiceProcess {
    * Starts the output of `npm run build` as `npm run start:…` does. Passes on `env`, PATH and no other variables.
    *
    * @param root another built checkout
+   * @param stdout a file descriptor, instead of a pipe that is read into `log`
    */
-  static start(name: 'api' | 'worker', env: NodeJS.ProcessEnv, root = ROOT): ServiceProcess {
+  static start(
+    name: 'api' | 'worker',
+    env: NodeJS.ProcessEnv,
+    root = ROOT,
+    stdout: 'pipe' | number = 'pipe',
+  ): ServiceProcess {
     const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       scripts: Record<`start:${'api' | 'worker'}`, string>;
     };
     const [, , ...nodeArguments] = scripts[`start:${name}`].split(' ');
-    const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe'];
-    const child = spawn(process.execPath, nodeArguments, {
-      stdio,
+    const child: ChildProcess = spawn(process.execPath, nodeArguments, {
+      stdio: ['ignore', stdout, 'pipe'],
       cwd: root,
       env: { PATH: process.env['PATH'], LOG_LEVEL: 'info', ...env },
     });

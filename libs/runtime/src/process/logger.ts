@@ -1,5 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
 import { pino, type DestinationStream, type Logger, type LoggerOptions } from 'pino';
+import { LogDestination, standardOutput } from './log-destination.js';
 
 export type { Logger } from 'pino';
 
@@ -16,8 +17,17 @@ export async function createLogger(name: string, level: string, destination?: De
     // Errors are converted already.
     serializers: { err: (error: unknown) => error },
   };
-  if (destination !== undefined) return pino(options, destination);
-  return process.stdout.isTTY ? pino(options, await prettyPrinter()) : pino(options);
+  return pino(options, destination ?? (await standardDestination()));
+}
+
+async function standardDestination(): Promise<LogDestination> {
+  const format = process.stdout.isTTY ? await prettyFormat() : undefined;
+  const destination = new LogDestination(standardOutput(), format);
+  // Whatever ends the process, such as a worker that no longer takes jobs.
+  process.once('exit', () => {
+    destination.end();
+  });
+  return destination;
 }
 
 /** The names of fields that contain credentials when a request, its headers or settings are logged. */
@@ -54,9 +64,9 @@ function withoutQuotedValues(text: string): string {
   return text.replace(QUOTED_VALUES, '');
 }
 
-async function prettyPrinter(): Promise<DestinationStream | undefined> {
+async function prettyFormat(): Promise<((line: string) => string) | undefined> {
   const pretty = await import('pino-pretty').catch(() => undefined);
-  return pretty?.default({ colorize: true, ignore: 'pid' });
+  return pretty?.prettyFactory({ colorize: true, ignore: 'pid' });
 }
 
 /** The contexts of Nest's own startup lines. */

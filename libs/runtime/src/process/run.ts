@@ -29,6 +29,8 @@ const PORT_SETTINGS = { api: 'PORT', worker: 'WORKER_PORT' };
 
 /** Docker allows 10 s between SIGTERM and SIGKILL by default. */
 const EXIT_AFTER_MS = 8_800;
+/** How long lines of the log that are not written yet delay the exit. */
+const FLUSH_WITHIN_MS = 200;
 
 /** What makes up a process. */
 export interface ProcessOptions<Config> {
@@ -40,7 +42,8 @@ export interface ProcessOptions<Config> {
 
 /**
  * Runs a process from start to exit. If the configuration is not valid, prints one line and exits with code 1. On
- * SIGTERM or SIGINT, stops gracefully and exits with code 0, after {@link EXIT_AFTER_MS} at the latest.
+ * SIGTERM or SIGINT, stops gracefully and exits with code 0, after {@link EXIT_AFTER_MS} and {@link FLUSH_WITHIN_MS} at
+ * the latest.
  */
 export function runProcess<Config extends ApiConfig | WorkerConfig>(options: ProcessOptions<Config>): void {
   collectGarbageEarly();
@@ -106,8 +109,15 @@ function reasonOf(error: unknown, portSetting: string): unknown {
 function exitOnUncaughtException(logger: Logger): void {
   process.on('uncaughtException', (err) => {
     logger.fatal({ err }, 'uncaught exception');
-    process.exit(1);
+    exitWhenFlushed(logger, 1);
   });
+}
+
+/** Waits for a slow reader of the log, but not for one that no longer reads. */
+function exitWhenFlushed(logger: Logger, code: number): void {
+  const exit = (): never => process.exit(code);
+  setTimeout(exit, FLUSH_WITHIN_MS);
+  logger.flush(exit);
 }
 
 /** Logs what libraries write to the console, such as BullMQ about a `maxmemory-policy` of Redis that loses jobs. */
@@ -123,10 +133,10 @@ function stopOnSignal(started: Promise<Running>): void {
     if (stopping) return;
     stopping = true;
     let logger: Logger | undefined;
-    // Logged before the process begins to exit: the logger writes asynchronously, and is flushed then.
     const exit = (code: number): void => {
-      logger?.info({ code }, 'stopped');
-      process.exit(code);
+      if (logger === undefined) process.exit(code);
+      logger.info({ code }, 'stopped');
+      exitWhenFlushed(logger, code);
     };
     setTimeout(exit, EXIT_AFTER_MS, 0).unref();
     const stop = async (running: Running): Promise<void> => {
