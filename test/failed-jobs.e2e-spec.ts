@@ -180,12 +180,15 @@ describe('the command jobs', () => {
   });
 
   it('the command jobs rejects arguments that it does not understand', async () => {
+    const [id = ''] = await addInvalid(1);
     const rejected = ['', 'list it', 'show', 'retry', 'retry a b', 'discard a --all', 'list --page 0', '--what'];
+    rejected.push('discard --all --page 2', `discard ${id} --page 1`, 'retry --all --page 2', `show ${id} --page 2`);
     const exits = await Promise.all(rejected.map((args) => run(...args.split(' '))));
     for (const { code, stderr, stdout } of exits) {
       expect([code, stdout]).toEqual([2, '']);
       expect(stderr).toContain('usage: jobs list');
     }
+    expect(await jobs.queue.getFailedCount()).toBe(1);
   });
 
   it('the command jobs says that Redis does not respond', async () => {

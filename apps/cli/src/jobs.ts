@@ -14,7 +14,7 @@ const NOT_FINISHED = 2;
 const OPTIONS = {
   all: { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },
-  page: { type: 'string', default: '1' },
+  page: { type: 'string' },
 } as const;
 
 type Command = (jobs: FailedJobs) => Promise<Result>;
@@ -41,10 +41,11 @@ runCommand(USAGE, async (print) => {
   }
 });
 
-function commandOf([name, ...ids]: string[], { all, page }: { all: boolean; page: string }): Command {
+function commandOf([name, ...ids]: string[], { all, page }: { all: boolean; page?: string }): Command {
   const [id] = ids;
-  if (name === 'list' && id === undefined && !all && /^[1-9]\d{0,5}$/.test(page))
-    return (jobs) => list(jobs, Number(page));
+  if (name === 'list' && id === undefined && !all && /^[1-9]\d{0,5}$/.test(page ?? '1'))
+    return (jobs) => list(jobs, Number(page ?? '1'));
+  if (page !== undefined) throw new CommandError(USAGE);
   if (name === 'show' && id !== undefined && ids.length === 1 && !all) return (jobs) => show(jobs, id);
   if (ids.length === (all ? 0 : 1)) {
     if (name === 'retry') return (jobs) => change(jobs, id, 'retried', (each) => jobs.retry(each));
