@@ -111,6 +111,25 @@ describe('configuration', () => {
   });
 
   it.each([
+    { PORT: '3002' },
+    { PORT: '4000', ADMIN_PORT: '4000', HOST: '::' },
+    { PORT: '4000', ADMIN_PORT: '4000', HOST: '127.0.0.1' },
+    { PORT: '4000', ADMIN_PORT: '4000', HOST: '10.0.0.1', ADMIN_HOST: '0.0.0.0' },
+  ])('the configuration rejects the same port for clients and operators: %j', (env) => {
+    const load = (): unknown => loadApiConfig({ ...stores, ...env });
+    expect(load).toThrow(ConfigError);
+    expect(load).toThrow('PORT and ADMIN_PORT are the same: set another ADMIN_PORT');
+  });
+
+  it.each([
+    { PORT: '0', ADMIN_PORT: '0' },
+    { PORT: '4000', ADMIN_PORT: '4000', HOST: '10.0.0.1', ADMIN_HOST: '10.0.0.2' },
+  ])('the configuration accepts ports for clients and operators that do not collide: %j', (env) => {
+    const port = Number(env.PORT);
+    expect(loadApiConfig({ ...stores, ...env })).toMatchObject({ port, adminPort: port });
+  });
+
+  it.each([
     [true, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector' }],
     [true, { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://collector' }],
     [true, { OTEL_TRACES_EXPORTER: 'console' }],

@@ -1,8 +1,11 @@
 import { loadAuthConfig, type AuthConfig } from './auth-config.js';
 import { loadLimitsConfig, type LimitsConfig } from './limits-config.js';
-import { read, variable } from './settings.js';
+import { ConfigError, read, variable } from './settings.js';
 
 export { ConfigError } from './settings.js';
+
+/** Listening on one of these takes the port on every address. */
+const ALL_ADDRESSES = new Set(['0.0.0.0', '::']);
 
 /** The settings of both processes. */
 interface CommonConfig {
@@ -95,9 +98,8 @@ export function loadApiConfig(env = process.env): ApiConfig {
   return {
     ...common(env),
     ...adminTokens(env),
+    ...loadApiPorts(env),
     adminHost: read(env, 'ADMIN_HOST'),
-    adminPort: read(env, 'ADMIN_PORT'),
-    port: read(env, 'PORT'),
     createWaitMs: read(env, 'CREATE_WAIT_MS'),
     backlog: { jobs: read(env, 'BACKLOG_LIMIT'), bytes: read(env, 'BACKLOG_BYTES') },
     sellerBacklog: auth && sellerBacklog,
@@ -115,6 +117,16 @@ export function loadApiConfig(env = process.env): ApiConfig {
     idempotencySecret: read(env, 'IDEMPOTENCY_SECRET'),
     publicSiteUrl: read(env, 'PUBLIC_SITE_URL').replace(/\/+$/, ''),
   };
+}
+
+function loadApiPorts(env: NodeJS.ProcessEnv): { port: number; adminPort: number } {
+  const [port, adminPort] = [read(env, 'PORT'), read(env, 'ADMIN_PORT')];
+  const [host, adminHost] = [read(env, 'HOST'), read(env, 'ADMIN_HOST')];
+  // Two addresses of this machine may have the same port, unless one stands for all of them.
+  const isOneAddress = host === adminHost || [host, adminHost].some((each) => ALL_ADDRESSES.has(each));
+  if (port !== 0 && port === adminPort && isOneAddress)
+    throw new ConfigError('PORT and ADMIN_PORT are the same: set another ADMIN_PORT');
+  return { port, adminPort };
 }
 
 function loadSellerBacklog(env: NodeJS.ProcessEnv): BacklogConfig | undefined {
