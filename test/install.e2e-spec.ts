@@ -52,6 +52,28 @@ describe('the installation of dependencies by a tool', () => {
     expect(await readFile(join(folder, RECORD), 'utf8')).toBe(record);
   });
 
+  it.each([
+    ['repeats an installation that lacks an optional package for this platform', {}, true],
+    ['accepts an installation without an optional package for another operating system', { os: ['none'] }, false],
+    ['accepts an installation without an optional package for another processor', { cpu: ['none'] }, false],
+    [
+      'accepts an installation without an optional package that is not for this one',
+      { os: [`!${process.platform}`] },
+      false,
+    ],
+    ['accepts an installation without an optional package for another libc', { libc: ['none'] }, false],
+    ['accepts an installation without an optional package for any platform', { os: undefined, cpu: undefined }, false],
+  ])('%s', async (_, platform, isRepeated) => {
+    await install();
+    const lock = JSON.parse(await readFile(join(folder, 'package-lock.json'), 'utf8')) as {
+      packages: Record<string, object>;
+    };
+    const native = { version: '1.0.0', optional: true, os: [process.platform], cpu: [process.arch], ...platform };
+    lock.packages['node_modules/native'] = native;
+    await writeFile(join(folder, 'package-lock.json'), JSON.stringify(lock));
+    expect((await install()).stderr).toBe(isRepeated ? 'Install dependencies (npm ci)\n' : '');
+  });
+
   it('does not wait for a lock that names no running process', async () => {
     await mkdir(join(folder, '.local'));
     await writeFile(join(folder, '.local', 'install.lock'), '');

@@ -10,8 +10,8 @@ import { Steps } from '../steps.mjs';
 import { waitUntil } from '../wait-until.mjs';
 import { LOCAL, ROOT } from './root.mjs';
 
-// Building and testing need the development dependencies, whatever NODE_ENV says.
-const ARGUMENTS = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+// Building and testing need the development dependencies and native binaries, whatever NODE_ENV and .npmrc say.
+const ARGUMENTS = ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'];
 const LOCK = join(LOCAL, 'install.lock');
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
 const INTERRUPTED = 130;
@@ -94,10 +94,27 @@ function isInstalled() {
   const wanted = packagesIn('package-lock.json');
   const installed = packagesIn(join('node_modules', '.package-lock.json'));
   if (!wanted || !installed) return false;
-  return Object.entries(wanted).every(([path, { version, optional }]) => {
-    // The empty path is the checkout itself. Optional packages for other platforms are never installed.
-    return path === '' || (optional && !installed[path]) || installed[path]?.version === version;
+  return Object.entries(wanted).every(([path, details]) => {
+    // The empty path is the checkout itself.
+    if (path === '' || installed[path]?.version === details.version) return true;
+    return details.optional && !installed[path] && !isForThisPlatform(details);
   });
+}
+
+/** Returns whether npm always installs this optional package here. It may omit those that are for any platform. */
+function isForThisPlatform({ os, cpu, libc }) {
+  if (!os && !cpu) return false;
+  return allows(os, process.platform) && allows(cpu, process.arch) && (!libc || allows(libc, libcOfThisPlatform()));
+}
+
+/** @see https://docs.npmjs.com/cli/configuring-npm/package-json#os */
+function allows(names = [], name) {
+  return !names.includes(`!${name}`) && (names.includes(name) || names.every((each) => each.startsWith('!')));
+}
+
+function libcOfThisPlatform() {
+  if (process.platform !== 'linux') return undefined;
+  return process.report.getReport().header.glibcVersionRuntime ? 'glibc' : 'musl';
 }
 
 /** Returns nothing if the file is missing or damaged. npm replaces its own, and says what is wrong with the other. */
