@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { lock } from 'proper-lockfile';
 import { LOCAL, ROOT } from './root.mjs';
 
@@ -39,7 +39,9 @@ function digestOfSources() {
   const sources = ['apps', 'libs'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true }).map((name) => join(folder, name)),
   );
-  const files = [...settings, ...sources.filter((path) => SOURCES.test(path))];
+  // Editors keep hidden files beside the sources. That of Emacs cannot be read.
+  const isSource = (path) => SOURCES.test(path) && !basename(path).startsWith('.');
+  const files = [...settings, ...sources.filter(isSource)];
   const digest = createHash('sha256');
   for (const file of files.sort()) digest.update(`${file}\0`).update(readFileSync(join(ROOT, file)));
   return digest.digest('hex');
