@@ -31,8 +31,10 @@ export async function tryLock(launcher, path) {
  * the other run; or `record`, which tells others about this one once everything is up
  */
 export async function tryRunLock(launcher) {
-  const record = (details) => writeFileSync(RUN, JSON.stringify({ pid: process.pid, ...details }));
-  for (let attempt = 1; !(await tryLock(launcher, RUN)); attempt += 1) {
+  const self = { pid: process.pid, startedAt: startOf(process.pid) };
+  const record = (details) => writeFileSync(RUN, JSON.stringify({ ...self, ...details }));
+  // The lock of a suspended run becomes stale.
+  for (let attempt = 1; isSameProcess(readHolder()) || !(await tryLock(launcher, RUN)); attempt += 1) {
     const holder = readHolder();
     if (holder.url && isRunning(holder.pid)) return { holder };
     if (attempt === 1) launcher.steps.print('Waiting for another run in this checkout');
@@ -48,5 +50,20 @@ function readHolder() {
     return JSON.parse(readFileSync(RUN, 'utf8'));
   } catch {
     return {}; // The other run has not written it yet.
+  }
+}
+
+/** Returns whether the process still runs, and another one has not got its pid. Returns false where that is unknown. */
+function isSameProcess({ pid, startedAt }) {
+  return startedAt !== undefined && isRunning(pid) && startOf(pid) === startedAt;
+}
+
+/** Returns when a process started, in clock ticks since the machine did. Only Linux has it in a file, see proc(5). */
+function startOf(pid) {
+  try {
+    // The name of the process comes first, in brackets, and may contain spaces.
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1).split(' ')[19];
+  } catch {
+    return undefined;
   }
 }
