@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { SchemaRepository, type Database } from '@app/database';
-import { createLogger, loadApiConfig, loadWorkerConfig } from '@app/runtime';
+import { createLogger, loadApiConfig, loadWorkerConfig, type Logger } from '@app/runtime';
 import { createApp as createApi } from '../../apps/api/src/app.js';
 import type { ClientTimeouts } from '../../apps/api/src/http/connections/server.js';
 import { createApp as createWorker } from '../../apps/worker/src/app.js';
@@ -49,9 +49,12 @@ export async function startService({ env: more, worker = true, timeouts }: Servi
   };
 }
 
+/** Not on standard output, to which each logger would add listeners. */
+const silentLogger = (): Promise<Logger> => createLogger('test', 'silent', { write: () => undefined });
+
 /** Starts an API for an environment. An environment may have several. */
 export async function startApi(env: NodeJS.ProcessEnv, timeouts?: ClientTimeouts): Promise<RunningApi> {
-  const { port, adminPort, stop } = await createApi(loadApiConfig(env), await createLogger('test', 'silent'), timeouts);
+  const { port, adminPort, stop } = await createApi(loadApiConfig(env), await silentLogger(), timeouts);
   await eventually(() => expectReady(port));
   const adminUrl = `http://127.0.0.1:${String(adminPort)}`;
   const metrics = async (): Promise<string> => (await fetch(`${adminUrl}/metrics`)).text();
@@ -60,7 +63,7 @@ export async function startApi(env: NodeJS.ProcessEnv, timeouts?: ClientTimeouts
 
 /** Starts a worker for an environment. An environment may have several. */
 export async function startWorker(env: NodeJS.ProcessEnv): Promise<{ stop: () => Promise<void> }> {
-  const { port, stop } = await createWorker(loadWorkerConfig(env), await createLogger('test', 'silent'));
+  const { port, stop } = await createWorker(loadWorkerConfig(env), await silentLogger());
   await eventually(() => expectReady(port));
   return { stop };
 }

@@ -5,7 +5,15 @@ import { Registry } from 'prom-client';
 import { startAdmin, type AdminServer } from '@app/admin';
 import { checkMongodbUri, Database, SchemaRepository } from '@app/database';
 import { parseRedisUrl } from '@app/queue';
-import { nestLogger, SharedReadiness, throttle, type Logger, type Stoppable, type WorkerConfig } from '@app/runtime';
+import {
+  exitWhenFlushed,
+  nestLogger,
+  SharedReadiness,
+  throttle,
+  type Logger,
+  type Stoppable,
+  type WorkerConfig,
+} from '@app/runtime';
 import { CreateItemConsumer } from './items/create-item.consumer.js';
 import { SearchIndexer } from './items/search-indexer.js';
 import { MaintenanceScheduler } from './maintenance/maintenance.scheduler.js';
@@ -61,7 +69,9 @@ async function consume(app: INestApplicationContext, logger: Logger, stopping: A
     await delay(LOOK_FOR_INDEXES_EVERY_MS, undefined, { signal: stopping }).catch(() => undefined);
   }
   // Not a graceful stop, which could hang as well. Other workers, or the restarted process, take over the jobs.
-  app.get(CreateItemConsumer).start(() => process.exit(1));
+  app.get(CreateItemConsumer).start(() => {
+    exitWhenFlushed(logger, 1);
+  });
   app.get(MaintenanceScheduler).start();
   logger.info('taking jobs');
 }

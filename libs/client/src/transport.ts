@@ -43,7 +43,7 @@ export class Transport {
   constructor(private readonly options: ClientOptions) {
     this.base = new URL(options.baseUrl);
     if (!/^https?:/.test(this.base.protocol)) throw new TypeError(`not an http or https URL: ${options.baseUrl}`);
-    const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+    const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
     if (!(timeoutMs > 0)) throw new TypeError(`timeoutMs is not a positive number: ${String(timeoutMs)}`);
     this.timeoutMs = Math.min(timeoutMs, MAX_TIMEOUT_MS);
   }

@@ -284,6 +284,11 @@ describe('search', () => {
     const sixRuns = (first: string): string =>
       Array.from({ length: 50_000 }, (_, n) => `${first}${String(n)}b${String(n)}c${String(n)}`).join(' ');
     expect(searchTerms({ name: sixRuns('a'), description: 'no words' }).length).toBeLessThan(2800);
+    // Few words of the dictionary, in ever new compounds.
+    let seed = 1;
+    const letter = (): string => String.fromCodePoint(0x1000 + ((seed = (seed * 16_807) % (2 ** 31 - 1)) % 33));
+    const burmese = Array.from({ length: 20_000 }, letter);
+    expect(searchTerms({ name: 'no words', description: burmese.join('') }).length).toBeLessThan(2200);
     expect(searchTerms({ name: sixRuns('a'), description: sixRuns('d') }).length).toBeLessThan(4500);
   });
 

@@ -5,7 +5,9 @@ export const SEARCH_VERSION = 5;
 
 /** How many distinct words of a text are indexed. */
 const INDEXED_WORDS = 200;
-/** How many terms that searches for whole words do without are indexed in addition: parts, and joined neighbours. */
+/** How many terms that searches for these words need are indexed in addition: up to five for a word of letters and digits. */
+const INDEXED_JOINED = 5 * INDEXED_WORDS;
+/** How many terms that these searches do without are indexed in addition: parts, and joined neighbours. */
 const INDEXED_EXTRAS = 500;
 /** The shortest prefix by which a word of the name or brand is found, in code points. */
 const MIN_PREFIX_LENGTH = 2;
@@ -54,10 +56,11 @@ export function queryTerms(search: string): string[] {
 function distinctWords(text: string): Set<string> {
   const distinct = new Set<string>();
   let room = INDEXED_WORDS;
+  let joined = 0;
   let extras = 0;
   for (const { term, cost, isExtra } of words(text, 'index')) {
     if (distinct.has(term)) continue;
-    if (isExtra && ++extras > INDEXED_EXTRAS) continue;
+    if (cost === 0 && (isExtra ? ++extras > INDEXED_EXTRAS : ++joined > INDEXED_JOINED)) continue;
     room -= cost;
     if (room < 0) break;
     distinct.add(term);

@@ -195,7 +195,7 @@ export class CreateItemProducer {
     const late = await this.findByKey(pending.job.id, options, respondAsync ? findMsUntil(queueBy) : LATE_FIND_MS);
     if (isOutcome(late)) {
       if (late.kind !== 'created') return late;
-      // Stored since this request was queued, so that it is not a replay.
+      // Stored by the job of this request, unless MongoDB did not respond when it was asked before.
       return accepted.kind === 'queued' ? accepted : { ...late, isReplay: false };
     }
     // The job may have been retried in the meantime.

@@ -124,6 +124,7 @@ describe('configuration', () => {
   it.each([
     { PORT: '0', ADMIN_PORT: '0' },
     { PORT: '4000', ADMIN_PORT: '4000', HOST: '10.0.0.1', ADMIN_HOST: '10.0.0.2' },
+    { PORT: '4000', ADMIN_PORT: '4000', ADMIN_HOST: '::1' },
   ])('the configuration accepts ports for clients and operators that do not collide: %j', (env) => {
     const port = Number(env.PORT);
     expect(loadApiConfig({ ...stores, ...env })).toMatchObject({ port, adminPort: port });

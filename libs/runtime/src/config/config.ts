@@ -4,9 +4,6 @@ import { ConfigError, read, variable } from './settings.js';
 
 export { ConfigError } from './settings.js';
 
-/** Listening on one of these takes the port on every address. */
-const ALL_ADDRESSES = new Set(['0.0.0.0', '::']);
-
 /** The settings of both processes. */
 interface CommonConfig {
   mongodbUri: string;
@@ -121,9 +118,10 @@ export function loadApiConfig(env = process.env): ApiConfig {
 
 function loadApiPorts(env: NodeJS.ProcessEnv): { port: number; adminPort: number } {
   const [port, adminPort] = [read(env, 'PORT'), read(env, 'ADMIN_PORT')];
-  const [host, adminHost] = [read(env, 'HOST'), read(env, 'ADMIN_HOST')];
-  // Two addresses of this machine may have the same port, unless one stands for all of them.
-  const isOneAddress = host === adminHost || [host, adminHost].some((each) => ALL_ADDRESSES.has(each));
+  const hosts = [read(env, 'HOST'), read(env, 'ADMIN_HOST')];
+  // Two addresses of this machine may have the same port, unless one stands for all of them, or for all of IPv4.
+  const areBothIpv4 = !hosts.some((host) => host.includes(':'));
+  const isOneAddress = hosts[0] === hosts[1] || hosts.includes('::') || (hosts.includes('0.0.0.0') && areBothIpv4);
   if (port !== 0 && port === adminPort && isOneAddress)
     throw new ConfigError('PORT and ADMIN_PORT are the same: set another ADMIN_PORT');
   return { port, adminPort };

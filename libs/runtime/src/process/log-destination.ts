@@ -4,7 +4,7 @@ import { fstatSync, writeFile, writeFileSync } from 'node:fs';
 export interface Output {
   /** Calls back once the text is written, or cannot be. */
   write: (text: string, done: () => void) => void;
-  /** Writes what it can without waiting. */
+  /** Writes what a pipe accepts at once, or everything to a file or terminal. */
   writeSync: (text: string) => void;
 }
 
@@ -41,7 +41,7 @@ export class LogDestination {
     else done();
   }
 
-  /** Writes the waiting lines as far as that is possible without waiting. Called when the process exits. */
+  /** Writes the waiting lines. Called when the process exits, which does not wait for the reader of a pipe. */
   end(): void {
     if (this.waiting !== '') this.output.writeSync(this.take());
   }
@@ -65,7 +65,7 @@ export class LogDestination {
   }
 }
 
-/** Returns standard output. A stalled or failing one does not block the process. */
+/** Returns standard output. A failing one, or a pipe whose reader is stalled, does not block the process. */
 export function standardOutput(): Output {
   const stats = fstatSync(1);
   return stats.isFIFO() || stats.isSocket() ? pipeOutput() : fileOutput();

@@ -113,8 +113,8 @@ function exitOnUncaughtException(logger: Logger): void {
   });
 }
 
-/** Waits for a slow reader of the log, but not for one that no longer reads. */
-function exitWhenFlushed(logger: Logger, code: number): void {
+/** Exits once the log is written. Waits for a slow reader of it, but not for one that no longer reads. */
+export function exitWhenFlushed(logger: Logger, code: number): void {
   const exit = (): never => process.exit(code);
   setTimeout(exit, FLUSH_WITHIN_MS);
   logger.flush(exit);
@@ -133,7 +133,10 @@ function stopOnSignal(started: Promise<Running>): void {
     if (stopping) return;
     stopping = true;
     let logger: Logger | undefined;
+    let isExiting = false;
     const exit = (code: number): void => {
+      if (isExiting) return;
+      isExiting = true;
       if (logger === undefined) process.exit(code);
       logger.info({ code }, 'stopped');
       exitWhenFlushed(logger, code);
