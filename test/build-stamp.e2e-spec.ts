@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { copyCheckout } from './support/checkout.js';
 
 const run = promisify(execFile);
-const ROOT = join(__dirname, '..');
 /** Builds if needed, with a build that only says that it runs. */
 const BUILD = `
   import { mkdirSync } from 'node:fs';
@@ -17,9 +16,7 @@ const BUILD = `
 describe('the build by a tool', () => {
   let folder: string;
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'build-'));
-    await cp(join(ROOT, 'tools'), join(folder, 'tools'), { recursive: true });
-    await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'), 'junction');
+    folder = await copyCheckout('build-', ['tools']);
     for (const name of ['apps', 'libs']) await mkdir(join(folder, name));
   });
   afterEach(async () => {

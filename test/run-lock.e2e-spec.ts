@@ -1,13 +1,12 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { cp, mkdtemp, rm, symlink, utimes } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { copyCheckout } from './support/checkout.js';
 
 const run = promisify(execFile);
-const ROOT = join(__dirname, '..');
 const URL_OF_RUN = 'http://localhost:1';
 /** Takes the lock of the checkout and keeps it, or prints the URL of the run that has it. */
 const LOCK = `
@@ -23,9 +22,7 @@ const describeWithProc = existsSync('/proc/self/stat') ? describe : describe.ski
 
 describeWithProc('the lock of a run in a checkout (skipped unless there is /proc)', () => {
   it('a suspended run keeps its lock, and a killed one does not', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'lock-'));
-    await cp(join(ROOT, 'tools'), join(folder, 'tools'), { recursive: true });
-    await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'), 'junction');
+    const folder = await copyCheckout('lock-', ['tools']);
     const first = spawn(process.execPath, [...ARGUMENTS, 'keep'], {
       cwd: folder,
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,13 +1,11 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdir, rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { copyCheckout, ROOT } from './support/checkout.js';
 import { openQueue } from './support/queue.js';
 
 const run = promisify(execFile);
-const ROOT = join(__dirname, '..');
 /** What `npm start` reads, and its build, which takes longer than everything else. */
 const COPIED = /^(apps|libs|tools|dist|tsconfig.*\.json|nest-cli\.json|\.swcrc|package(-lock)?\.json)$/;
 
@@ -16,10 +14,11 @@ describe('npm start', () => {
   let child: ChildProcess;
   beforeAll(async () => {
     // Each of these characters has a meaning in a shell, a URL, a pattern or a config file.
-    folder = await mkdtemp(join(tmpdir(), `npm start [it's] "ü" #1 100% * $HOME-`));
-    for (const name of (await readdir(ROOT)).filter((each) => COPIED.test(each)))
-      await cp(join(ROOT, name), join(folder, name), { recursive: true });
-    await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    const prefix = `npm start [it's] "ü" #1 100% * $HOME-`;
+    folder = await copyCheckout(
+      prefix,
+      (await readdir(ROOT)).filter((name) => COPIED.test(name)),
+    );
   });
   afterAll(async () => {
     child.kill('SIGKILL');
