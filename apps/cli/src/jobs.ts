@@ -43,8 +43,9 @@ runCommand(USAGE, async (print) => {
 
 function commandOf([name, ...ids]: string[], { all, page }: { all: boolean; page?: string }): Command {
   const [id] = ids;
-  if (name === 'list' && id === undefined && !all && /^[1-9]\d{0,5}$/.test(page ?? '1'))
-    return (jobs) => list(jobs, Number(page ?? '1'));
+  const listed = page ?? '1';
+  if (name === 'list' && id === undefined && !all && /^[1-9]\d{0,5}$/.test(listed))
+    return (jobs) => list(jobs, Number(listed));
   if (page !== undefined) throw new CommandError(USAGE);
   if (name === 'show' && id !== undefined && ids.length === 1 && !all) return (jobs) => show(jobs, id);
   if (ids.length === (all ? 0 : 1)) {

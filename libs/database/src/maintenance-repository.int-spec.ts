@@ -214,7 +214,7 @@ describe('MaintenanceRepository', () => {
     expect(await database.models.items.countDocuments({ searchTerms: 'lamp' })).toBe(2);
   });
 
-  it('marks an item as stale again although MongoDB refuses it for one before it', async () => {
+  it('marks an item as stale again even if MongoDB refuses to mark an earlier one', async () => {
     const [broken, renamed] = await store(database, record({ searchVersion: 0 }), record());
     await new SchemaRepository(database).validateWrites(true);
     const { collection } = database.models.items;

@@ -215,7 +215,7 @@ describe('CreateItemProducer', () => {
     expect(await finding).toBeLessThanOrEqual(650);
   });
 
-  it('does not call it a replay if the item is found only after the time of its first create', async () => {
+  it('does not call the first create a replay if its item is found only after the deadline', async () => {
     const stored = { id: 'id-0', requestHash: '', item: {} as ItemWithoutUrl };
     const creating = create({ isKeyed: true, deadline: performance.now() + 300 });
     await after(200);

@@ -149,9 +149,7 @@ export class ItemsService {
     const deadline = receivedAt + READ_WITHIN_MS;
     const found = isId ? await this.items.findById(id, deadline) : undefined;
     if (found === undefined) throw NO_SUCH_ITEM;
-    if (found.length > LARGE_ITEM_BYTES) {
-      await withDeadline(deadline, this.largeItems.next());
-    }
+    if (found.length > LARGE_ITEM_BYTES) await withDeadline(deadline, this.largeItems.next());
     try {
       return new Json(itemJson(found, this.view()));
     } catch (error) {

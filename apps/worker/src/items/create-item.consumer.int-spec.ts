@@ -100,7 +100,7 @@ describe('CreateItemConsumer', () => {
     expect(onDead).not.toHaveBeenCalled();
   });
 
-  it('does not report that it is dead while it does jobs one by one because workers died during them', async () => {
+  it('does not report that it is dead while it processes jobs alone that workers died of', async () => {
     const env = freshEnvironment();
     const { REDIS_URL: url = '', QUEUE_PREFIX: queuePrefix = '' } = env;
     const redis = connectRedis(url, 'worker', () => undefined);
