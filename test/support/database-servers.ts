@@ -1,7 +1,8 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -20,7 +21,12 @@ interface Description {
 /** The slots of a Redis Cluster. */
 const SLOTS = Array.from({ length: 16_384 }, (_, slot) => slot);
 
+const FIRST_PORT = 10_000;
+const PORTS_PER_WORKER = 500;
+
 const created: DatabaseServer[] = [];
+/** The ports returned in this test file. */
+const reserved = new Set<number>();
 
 /** Kills the databases of a test file and removes their data. */
 export async function removeDatabaseServers(): Promise<void> {
@@ -204,12 +210,26 @@ export function binary(variable: string): string {
   return path;
 }
 
-/** Returns a port that no process listens on. Redis Cluster needs the one 10,000 above it too. */
+/**
+ * Returns a port that no process listens on. Redis Cluster needs the one 10,000 above it too. They are outside the range
+ * from which Linux assigns ports, and each jest worker has its own, so that no other test takes one meanwhile.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const first = FIRST_PORT + Number(process.env['JEST_WORKER_ID'] ?? 0) * PORTS_PER_WORKER;
+  const port = first + randomInt(PORTS_PER_WORKER);
+  if (reserved.has(port) || !(await isFree(port)) || !(await isFree(port + 10_000))) return freePort();
+  reserved.add(port);
+  return port;
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return false;
+  }
   server.close();
   await once(server, 'close');
-  return port + 10_000 < 65_536 ? port : freePort();
+  return true;
 }
