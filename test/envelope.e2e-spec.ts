@@ -1,5 +1,6 @@
 import type { ErrorBody, InputIssue, Item } from '@app/contracts';
-import type { HttpResponse } from './support/api-client.js';
+import { untilServed, type HttpResponse } from './support/api-client.js';
+import { cpuMs } from './support/cpu-time.js';
 import { expectError } from './support/errors.js';
 import { uniqueWord, validInput } from './support/items.js';
 import { startService, type Service } from './support/service.js';
@@ -83,9 +84,8 @@ describe('an envelope', () => {
 
     it('an envelope with __proto__ is treated as plain input', async () => {
       for (const body of ['{"json":{"page":0},"__proto__":{}}', '{"__proto__":{"json":{"page":0}}}']) {
-        const { status } = await service.api.post('/api/orpc/items/getAll', body, {
-          'Content-Type': 'application/json',
-        });
+        const headers = { 'Content-Type': 'application/json' };
+        const { status } = await untilServed(() => service.api.post('/api/orpc/items/getAll', body, headers));
         expect(status).toBe(200);
       }
     });
@@ -187,9 +187,10 @@ describe('an envelope', () => {
     it('an envelope that marks a native type is handled quickly even if it does so 14,000 times', async () => {
       const json = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`k${String(index)}`, 0]));
       const meta = Array.from({ length: 14_000 }, () => [0, 'x']);
-      const startedAt = Date.now();
-      expect((await call<Item[]>('getAll', json, meta)).status).toBe(200);
-      expect(Date.now() - startedAt).toBeLessThan(2000);
+      const spentMs = await cpuMs(async () => {
+        expect((await call<Item[]>('getAll', json, meta)).status).toBe(200);
+      });
+      expect(spentMs).toBeLessThan(2000);
     });
   });
 
@@ -213,7 +214,7 @@ describe('an empty body without a content type', () => {
   afterAll(() => service.stop());
 
   const send = (operation: string): Promise<HttpResponse<ErrorBody>> =>
-    service.api.post(`/api/orpc/items/${operation}`, null);
+    untilServed(() => service.api.post(`/api/orpc/items/${operation}`, null));
 
   it('an empty body without a content type is an empty input of getAll and gets a plain response', async () => {
     const { status, body } = await send('getAll');

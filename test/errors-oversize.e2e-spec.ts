@@ -1,5 +1,7 @@
 import type { ErrorBody } from '@app/contracts';
+import { untilServed } from './support/api-client.js';
 import { expectError } from './support/errors.js';
+import { eventually } from './support/eventually.js';
 import { RawConnection } from './support/raw-connection.js';
 import { startService, type Service } from './support/service.js';
 
@@ -17,7 +19,7 @@ describe('a body over the limit', () => {
 
   const connect = (): Promise<RawConnection> => RawConnection.open(service.api.base);
   const post = (body: NonNullable<RequestInit['body']>): ReturnType<typeof service.api.post<ErrorBody>> =>
-    service.api.post(GET_ALL, body, { 'Content-Type': 'application/json' });
+    untilServed(() => service.api.post(GET_ALL, body, { 'Content-Type': 'application/json' }));
 
   it('a body over the limit is refused with a message that states the limit', async () => {
     const response = await post(' '.repeat(LIMIT + 1));
@@ -35,12 +37,14 @@ describe('a body over the limit', () => {
       [LIMIT, 200],
       [LIMIT + 1, 413],
     ] as const) {
-      const connection = await connect();
-      connection.send(
-        `${HEAD}Transfer-Encoding: chunked\r\n\r\n${chunk('{}')}${chunk(' '.repeat(length - 2))}0\r\n\r\n`,
-      );
-      expect((await connection.nextResponse()).status).toBe(status);
-      connection.destroy();
+      const chunks = `${chunk('{}')}${chunk(' '.repeat(length - 2))}0\r\n\r\n`;
+      const response = await untilServed(async () => {
+        const connection = await connect();
+        const response = await connection.send(`${HEAD}Transfer-Encoding: chunked\r\n\r\n${chunks}`).nextResponse();
+        connection.destroy();
+        return response;
+      });
+      expect(response.status).toBe(status);
     }
   });
 
@@ -70,15 +74,18 @@ describe('a body over the limit', () => {
     async (framing) => {
       const part = 'x'.repeat(MEBIBYTE);
       const bytes = framing.startsWith('T') ? chunk(part) : part;
-      const connection = await connect();
-      connection.send(`${HEAD}${framing}\r\n\r\n`).send(bytes);
-      expectError(await connection.nextResponse<ErrorBody>(), 413, 'PAYLOAD_TOO_LARGE');
-      connection
-        .send(bytes)
-        .send(bytes)
-        .send(framing.startsWith('T') ? '0\r\n\r\n' : '');
-      expect(await connection.readToEnd()).toBe('');
-      expect(connection.wasReset).toBe(false);
+      // The API reads the rest for two seconds only.
+      await eventually(async () => {
+        const connection = await connect();
+        connection.send(`${HEAD}${framing}\r\n\r\n`).send(bytes);
+        expectError(await connection.nextResponse<ErrorBody>(), 413, 'PAYLOAD_TOO_LARGE');
+        connection
+          .send(bytes)
+          .send(bytes)
+          .send(framing.startsWith('T') ? '0\r\n\r\n' : '');
+        expect(await connection.readToEnd()).toBe('');
+        expect(connection.wasReset).toBe(false);
+      });
     },
   );
 

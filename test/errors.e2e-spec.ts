@@ -1,5 +1,5 @@
-import type { ErrorBody, InputIssue, Item } from '@app/contracts';
-import type { ApiClient, HttpResponse } from './support/api-client.js';
+import type { ErrorBody, InputIssue } from '@app/contracts';
+import { untilServed, type ApiClient, type HttpResponse } from './support/api-client.js';
 import { expectError } from './support/errors.js';
 import { validInput } from './support/items.js';
 import { startService, type Service } from './support/service.js';
@@ -22,7 +22,7 @@ describe('errors', () => {
     body: NonNullable<RequestInit['body']>,
     headers: Record<string, string> = JSON_TYPE,
     path = `${ITEMS}/getAll`,
-  ): Promise<HttpResponse<ErrorBody>> => api.post(path, body, headers);
+  ): Promise<HttpResponse<ErrorBody>> => untilServed(() => api.post(path, body, headers));
 
   describe('400', () => {
     it.each([
@@ -289,7 +289,7 @@ describe('errors', () => {
 
   it('query strings are ignored', async () => {
     const query = '?page=0&__proto__[x]=1&a[b]=%ff&%00=%&?';
-    const { status, body } = await api.post<Item[]>(`${ITEMS}/getAll${query}`, '{}', JSON_TYPE);
+    const { status, body } = await post('{}', JSON_TYPE, `${ITEMS}/getAll${query}`);
     expect([status, body]).toEqual([200, []]);
   });
 

@@ -1,5 +1,6 @@
 import type { ErrorBody, InputIssue, Item } from '@app/contracts';
-import type { HttpResponse } from './support/api-client.js';
+import { untilServed, type HttpResponse } from './support/api-client.js';
+import { cpuMs } from './support/cpu-time.js';
 import { expectError } from './support/errors.js';
 import { validInput } from './support/items.js';
 import { startService, type Service } from './support/service.js';
@@ -18,7 +19,7 @@ describe('a value', () => {
       JSON.stringify(validInput({ [field]: '<here>' })).replace('"<here>"', () => json),
     );
   const post = (operation: string, body: string): Promise<HttpResponse<unknown>> =>
-    service.api.post(`/api/orpc/items/${operation}`, body, { 'Content-Type': 'application/json' });
+    untilServed(() => service.api.post(`/api/orpc/items/${operation}`, body, { 'Content-Type': 'application/json' }));
 
   const created = async (field: string, json: string): Promise<Item> => {
     const response = (await create(field, json)) as HttpResponse<Item>;
@@ -270,11 +271,12 @@ describe('a value', () => {
       ['too deep in many places', 'photos', `[[${numbered(450, () => '['.repeat(40) + ']'.repeat(40))}]]`],
       ['a long text where none belongs', 'stock', `"${'x'.repeat(900_000)}"`],
     ])('a hostile value is refused quickly and with a small response: %s', async (_, field, json) => {
-      const startedAt = Date.now();
-      const { status, headers } = await create(field, json);
-      expect(status).toBe(400);
-      expect(Number(headers.get('content-length'))).toBeLessThan(32_768);
-      expect(Date.now() - startedAt).toBeLessThan(2000);
+      const spentMs = await cpuMs(async () => {
+        const { status, headers } = await create(field, json);
+        expect(status).toBe(400);
+        expect(Number(headers.get('content-length'))).toBeLessThan(32_768);
+      });
+      expect(spentMs).toBeLessThan(2000);
     });
   });
 });

@@ -24,12 +24,7 @@ export class ApiClient {
     input: unknown,
     headers: Record<string, string> = {},
   ): Promise<HttpResponse<Body>> {
-    const since = Date.now();
-    for (;;) {
-      const response = await this.callOnce<Body>(operation, input, headers);
-      if (response.status !== 503 || Date.now() - since > REPEAT_WITHIN_MS) return response;
-      await delay(REPEAT_AFTER_MS);
-    }
+    return untilServed(() => this.callOnce<Body>(operation, input, headers));
   }
 
   /** Calls an operation, and does not repeat the call. */
@@ -82,6 +77,18 @@ export class ApiClient {
     const { status, body } = await this.call<ErrorBody & { data: { issues: { path: unknown[] }[] } }>(operation, input);
     if (status < 400) throw new Error(`expected ${operation} to be refused, got ${JSON.stringify(body)}`);
     return body;
+  }
+}
+
+/** Sends a request, and sends it again while it gets a 503, for up to 20 s. */
+export async function untilServed<Response extends { status: number }>(
+  send: () => Promise<Response>,
+): Promise<Response> {
+  const since = Date.now();
+  for (;;) {
+    const response = await send();
+    if (response.status !== 503 || Date.now() - since > REPEAT_WITHIN_MS) return response;
+    await delay(REPEAT_AFTER_MS);
   }
 }
 
