@@ -14,7 +14,13 @@ describe('the create queue of several sellers', () => {
   let keys: Record<'large' | 'quiet', string>;
 
   beforeEach(async () => {
-    const env = { AUTH_API_KEYS: 'on', SELLER_BACKLOG_LIMIT: String(LIMIT), WORKER_CONCURRENCY: '5' };
+    const env = {
+      AUTH_API_KEYS: 'on',
+      SELLER_BACKLOG_LIMIT: String(LIMIT),
+      WORKER_CONCURRENCY: '5',
+      // Creates wait while a worker starts.
+      CREATE_WAIT_MS: '60000',
+    };
     service = await startService({ env, worker: false });
     const { database } = service;
     keys = { large: await createApiKey(database, 'large'), quiet: await createApiKey(database, 'quiet') };
@@ -64,6 +70,7 @@ describe('the create queue of several sellers', () => {
     const statuses = (await Promise.all(creates)).map(({ status }) => status);
     expect([...new Set(statuses)].sort()).toEqual([200, 429]);
     await worker.stop();
+    expect(await service.metrics()).toContain('item_listing_creates_total{outcome="refused",reason="process"} 0');
   });
 
   it('creates that Redis loses are requeued, without delaying those of another seller', async () => {
@@ -93,19 +100,20 @@ describe('the create queue of several sellers', () => {
 
   it('creates that MongoDB rejects are retried with their priority, and stored once', async () => {
     await queueMany(20);
-    const { models } = service.database;
-    await service.database.connection.db?.command({ collMod: 'items', validator: { name: 'no such name' } });
-    const worker = await startWorker(service.env);
+    const { connection, models } = service.database;
     const jobs = openQueue(service.env);
+    await connection.db?.command({ collMod: 'items', validator: { name: 'no such name' } });
+    const starting = startWorker(service.env);
     await eventually(async () => {
       expect(await jobs.queue.getDelayedCount()).toBeGreaterThan(0);
     });
-    await jobs.close();
+    // At once, because jobs are given up after some seconds.
+    await connection.db?.command({ collMod: 'items', validator: {} });
     await queue('quiet');
-    await service.database.connection.db?.command({ collMod: 'items', validator: {} });
     await eventually(async () => {
       expect(await models.items.countDocuments()).toBe(21);
     });
-    await worker.stop();
+    await jobs.close();
+    await (await starting).stop();
   });
 });
