@@ -114,7 +114,7 @@ describe('API keys', () => {
   it('API keys get a 503 while MongoDB is unavailable, and are valid again afterwards', async () => {
     const { key } = await createKey();
     await mongod.pause();
-    const { status, headers } = await create(key);
+    const { status, headers } = await api.callOnce('create', validInput(), bearer(key));
     expect(status).toBe(503);
     expect(headers.get('retry-after')).toBe('1');
     mongod.resume();

@@ -37,6 +37,7 @@ describe('JSON Web Tokens', () => {
     const settings = { AUTH_JWKS_URL: jwksUrl, AUTH_ISSUER: ISSUER, AUTH_AUDIENCE: AUDIENCE };
     service = await startService({ env: { ...settings, TRUST_PROXY: 'loopback' } });
     ({ api } = service);
+    await waitForKeys(service);
   });
   afterEach(() => {
     published.behaviour = undefined;
@@ -49,10 +50,17 @@ describe('JSON Web Tokens', () => {
     await published.close();
   });
 
-  /** Starts another API, which must be ready or degraded. */
+  const readiness = ({ api }: RunningApi): Promise<HttpResponse<{ status: string }>> =>
+    api.request('/health/ready', {});
+  const waitForKeys = (api: RunningApi): Promise<void> =>
+    eventually(async () => {
+      expect((await readiness(api)).body.status).toBe('ready');
+    });
+  /** Starts another API. Unless the keys are published badly, it knows them. */
   async function startOther(more: NodeJS.ProcessEnv = {}): Promise<RunningApi> {
     const other = await startApi({ ...service.env, ...more });
     others.push(other);
+    if (published.behaviour === undefined) await waitForKeys(other);
     return other;
   }
 
@@ -61,6 +69,9 @@ describe('JSON Web Tokens', () => {
   /** Returns the response to a read. Reads need no scope, and no worker. */
   const read = (api: ApiClient, token: string): Promise<HttpResponse<ErrorBody>> =>
     api.call<ErrorBody>('getAll', {}, bearer(token));
+  /** Like `read`, but does not repeat a read that gets a 503. */
+  const readOnce = (api: ApiClient, token: string): Promise<HttpResponse<ErrorBody>> =>
+    api.callOnce<ErrorBody>('getAll', {}, bearer(token));
 
   it.each(['on', 'off'])('tokens make the caller the seller of the items: fast lane %s', async (FAST_LANE) => {
     const { api: other } = await startOther({ FAST_LANE });
@@ -307,9 +318,11 @@ describe('JSON Web Tokens', () => {
   describe('signed with a new key', () => {
     let rotated: RunningApi;
     let cutOff: RunningApi;
+    let since: number;
 
     // The 30 s begin when the keys are fetched.
     beforeAll(async () => {
+      since = performance.now();
       [rotated, cutOff] = await Promise.all([startOther(), startOther()]);
       for (const { api: other } of [rotated, cutOff]) await read(other, signToken(key));
     });
@@ -318,25 +331,27 @@ describe('JSON Web Tokens', () => {
       const next = newSigningKey('next');
       const before = published.requests;
       published.keys = [key, next];
-      for (let unknown = 0; unknown < 30; unknown++)
-        expect((await read(rotated.api, signToken(key, claims(), { kid: `x${String(unknown)}` }))).status).toBe(401);
+      // At once, so that all of them are within the 30 s.
+      const unknown = Array.from({ length: 30 }, (_, index) => signToken(key, claims(), { kid: `x${String(index)}` }));
+      const responses = await Promise.all(unknown.map((token) => read(rotated.api, token)));
+      expect(responses.map(({ status }) => status)).toEqual(unknown.map(() => 401));
       expect(published.requests).toBe(before);
       await eventually(async () => {
-        expect((await read(rotated.api, signToken(next))).status).toBe(200);
-      }, 45_000);
-      expect(published.requests).toBe(before + 1);
-    }, 90_000);
+        expect((await readOnce(rotated.api, signToken(next))).status).toBe(200);
+      }, 90_000);
+      // A fetch that takes too long is repeated, after another 30 s.
+      const due = Math.floor((performance.now() - since) / 30_000);
+      expect(published.requests - before).toBeLessThanOrEqual(due);
+    }, 180_000);
 
     it('tokens make the API degraded if their new key cannot be fetched, although the other keys are not due', async () => {
-      const status = async (): Promise<string> =>
-        (await cutOff.api.request<{ status: string }>('/health/ready', {})).body.status;
-      expect(await status()).toBe('ready');
+      await waitForKeys(cutOff);
       published.behaviour = (request) => request.socket.destroy();
       await eventually(async () => {
-        expect((await read(cutOff.api, signToken(newSigningKey('next')))).status).toBe(503);
+        expect((await readOnce(cutOff.api, signToken(newSigningKey('next')))).status).toBe(503);
       });
       await eventually(async () => {
-        expect(await status()).toBe('degraded');
+        expect((await readiness(cutOff)).body.status).toBe('degraded');
       });
       expect((await read(cutOff.api, signToken(key))).status).toBe(200);
     });
@@ -370,38 +385,44 @@ describe('JSON Web Tokens', () => {
 
     it('tokens are rejected after six minutes without requests if their key has been removed', async () => {
       published.keys = otherKeys;
-      await suspend();
-      expect((await read(client, signToken(key))).status).toBe(401);
+      const status = await eventually(async () => {
+        await suspend();
+        const { status } = await read(client, signToken(key));
+        // Unless the keys could not be fetched in time.
+        expect(await idle.ready()).toMatchObject({ status: 'ready' });
+        return status;
+      });
+      expect(status).toBe(401);
     });
 
     it('tokens are accepted after six minutes without requests if the keys cannot be fetched, which is tried and reported once in 30 s', async () => {
       published.behaviour = (request) => request.socket.destroy();
       await suspend();
-      const before = published.requests;
+      const [before, firstLine] = [published.requests, idle.log.length];
       const end = performance.now() + 2500;
       for (let unknown = 0; performance.now() < end; unknown++) {
         expect((await read(client, signToken(key, claims({ sub: String(unknown) })))).status).toBe(200);
-        expect((await read(client, signToken(key, claims(), { kid: String(unknown) }))).status).toBe(503);
+        expect((await readOnce(client, signToken(key, claims(), { kid: String(unknown) }))).status).toBe(503);
         await delay(100);
       }
       expect(published.requests).toBe(before + 1);
-      expect(idle.log.filter(({ msg }) => msg === 'AUTH_JWKS_URL cannot be read')).toHaveLength(1);
+      const reports = idle.log.slice(firstLine).filter(({ msg }) => msg === 'AUTH_JWKS_URL cannot be read');
+      expect(reports).toHaveLength(1);
     });
 
     it('tokens get a 503 after an hour without keys, and are accepted once they can be fetched', async () => {
-      const readAs = (sub: string): Promise<HttpResponse<ErrorBody>> =>
-        read(client, signToken(key, claims({ sub, exp: past(-7200) })));
+      const tokenOf = (sub: string): string => signToken(key, claims({ sub, exp: past(-7200) }));
       published.behaviour = (request) => request.socket.destroy();
       await suspend(9);
-      expect((await readAs('within the hour')).status).toBe(200);
+      expect((await read(client, tokenOf('within the hour'))).status).toBe(200);
       await suspend(2);
       for (const sub of ['within the hour', 'after it']) {
-        const { status, headers } = await readAs(sub);
+        const { status, headers } = await readOnce(client, tokenOf(sub));
         expect({ status, retryAfter: headers.get('retry-after') }).toEqual({ status: 503, retryAfter: '1' });
       }
       published.behaviour = undefined;
       await eventually(async () => {
-        expect((await readAs('after it')).status).toBe(200);
+        expect((await readOnce(client, tokenOf('after it'))).status).toBe(200);
       });
     });
   });
@@ -445,7 +466,7 @@ describe('JSON Web Tokens', () => {
       // After a failure, the next fetch waits for a second.
       await eventually(async () => {
         const startedAt = performance.now();
-        const { status, headers } = await read(other, signToken(key));
+        const { status, headers } = await readOnce(other, signToken(key));
         expect({ name, status, retryAfter: headers.get('retry-after') }).toEqual({
           name,
           status: 503,
@@ -457,22 +478,22 @@ describe('JSON Web Tokens', () => {
     }
     expect((await other.call('getAll', {})).status).toBe(200);
     published.behaviour = undefined;
-    await eventually(async () => {
-      expect((await read(other, signToken(key))).status).toBe(200);
-    });
+    expect((await read(other, signToken(key))).status).toBe(200);
   });
 
   it('tokens whose keys cannot be fetched make the API degraded until they can', async () => {
     published.behaviour = (request) => request.socket.destroy();
-    const { api: other, metrics } = await startOther();
-    const readiness = (): Promise<HttpResponse<object>> => other.request('/health/ready', {});
+    const other = await startOther();
     const ok = { mongodb: 'ok', redis: 'ok' };
     const tokenKeys = 'AUTH_JWKS_URL cannot be read: tokens are refused, unless their keys are known';
-    expect(await readiness()).toMatchObject({ status: 200, body: { status: 'degraded', parts: { ...ok, tokenKeys } } });
-    expect(await metrics()).toContain('item_listing_part_ok{part="tokenKeys"} 0');
+    await eventually(async () => {
+      const degraded = { status: 200, body: { status: 'degraded', parts: { ...ok, tokenKeys } } };
+      expect(await readiness(other)).toMatchObject(degraded);
+    });
+    expect(await other.metrics()).toContain('item_listing_part_ok{part="tokenKeys"} 0');
     published.behaviour = undefined;
     await eventually(async () => {
-      expect((await readiness()).body).toMatchObject({ status: 'ready', parts: { ...ok, tokenKeys: 'ok' } });
+      expect((await readiness(other)).body).toMatchObject({ status: 'ready', parts: { ...ok, tokenKeys: 'ok' } });
     });
   });
 
