@@ -10,6 +10,7 @@ import { createMongodb, removeDatabaseServers, startMongodb } from './support/da
 import { freshEnvironment, openDatabase } from './support/environment.js';
 import { eventually } from './support/eventually.js';
 import { record, store, uniqueWord } from './support/items.js';
+import { START_WITHIN_MS } from './support/processes.js';
 
 const run = promisify(execFile);
 const FULL_DISK = '/dev/full';
@@ -101,7 +102,7 @@ describe('commands', () => {
     const check = new Command('check-data', { MONGODB_URI: mongod.url }, []);
     await eventually(() => {
       expect(check.stdout + check.stderr).toContain('MongoDB is unavailable, trying again');
-    });
+    }, START_WITHIN_MS);
     await startMongodb(mongod);
     expect(await check.waitForExit()).toMatchObject({ code: 0, stdout: 'every item conforms\n' });
   });
@@ -227,7 +228,7 @@ describe('commands', () => {
       const setup = new Command('setup', env, ['--init-replica-set', `other/127.0.0.1:${String(mongod.port)}`]);
       await eventually(() => {
         expect(setup.stdout).toMatch(/ is unavailable, trying again: .*\bother\b.*\brs0\b/);
-      });
+      }, START_WITHIN_MS);
       setup.child.kill();
       await setup.waitForExit();
     });
