@@ -46,9 +46,12 @@ describeWithPrometheus('the dashboard (skipped unless Prometheus is installed: a
   });
 
   it.each(queries)('the dashboard shows data of a running service in "%s"', async (_title, expression) => {
-    const samples = await prometheus.query(expression);
-    // An operation without requests has no quantile.
-    expect(samples.filter(({ value }) => value[1] !== 'NaN')).not.toEqual([]);
+    // A scrape may fail, and there is nothing to show until the next one.
+    await eventually(async () => {
+      const samples = await prometheus.query(expression);
+      // An operation without requests has no quantile.
+      expect(samples.filter(({ value }) => value[1] !== 'NaN')).not.toEqual([]);
+    });
   });
 
   it('the dashboard shows every metric of the service', () => {

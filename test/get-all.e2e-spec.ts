@@ -200,7 +200,7 @@ describe('getAll', () => {
       const body = form === 'plain' ? input : { json: input };
       try {
         const callAtOnce = async (call: object): Promise<number[]> => {
-          const responses = await Promise.all(Array.from({ length: 20 }, () => service.api.call('getAll', call)));
+          const responses = await Promise.all(Array.from({ length: 20 }, () => service.api.callOnce('getAll', call)));
           return responses.map(({ status }) => status);
         };
         // Opens the connections, so that the requests arrive together.

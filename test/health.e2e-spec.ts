@@ -11,9 +11,10 @@ describe('a running service', () => {
   afterAll(() => service.stop());
 
   it('a running service reports that it is live and ready, with the status of each part', async () => {
-    const { status, body } = await service.api.request('/health/ready', {});
-    expect(status).toBe(200);
-    expect(body).toEqual({ status: 'ready', parts: { mongodb: 'ok', redis: 'ok' } });
+    await eventually(async () => {
+      const { status, body } = await service.api.request('/health/ready', {});
+      expect([status, body]).toEqual([200, { status: 'ready', parts: { mongodb: 'ok', redis: 'ok' } }]);
+    });
     expect((await service.api.request('/health/live', {})).body).toEqual({ status: 'live' });
   });
 
