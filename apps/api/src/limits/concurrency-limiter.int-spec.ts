@@ -1,28 +1,44 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
+import { createRedis, removeDatabaseServers, startRedis } from '../../../../test/support/database-servers.js';
+import { eventually } from '../../../../test/support/eventually.js';
+import { patient } from '../../../../test/support/patient.js';
 import type { ApiResponse } from '../http/api-message.js';
 import { ConcurrencyLimiter, MAX_CALLERS } from './concurrency-limiter.js';
 import { LimitsRedis } from './limits-redis.js';
 
-/** After this time, free slots have been returned. */
-const RETURNED_MS = 300;
+/** Long enough to notice that nothing is done meanwhile. */
+const NOTHING_DONE_MS = 300;
 /** After this time, the slots of an instance that has died have expired. */
 const EXPIRED_MS = 3300;
+/** Before this time, they have not. */
+const RESERVED_MS = 2900;
+/** How often an instance renews its reservations. */
+const RENEW_MS = 1000;
 /** How long Redis does not reply. */
 const PAUSED_MS = 200;
 /** After this time, an instance has noticed which of its slots are free, and Redis has not replied yet. */
 const NOTICED_MS = 50;
+/** A reservation that lasts as long does not end during a test. */
+const LASTING_MS = 60_000;
+/** The most by which a clock advances that stands still when the process does. */
+const LONGEST_STEP_MS = 20;
 
 describe('a limit of requests at the same time', () => {
   const report = jest.fn<undefined, [line: string]>();
+  let url: string;
   let redis: LimitsRedis;
   let prefix: string;
   let limiters: ConcurrencyLimiter[];
   let responses: EventEmitter[];
 
   beforeAll(async () => {
-    redis = new LimitsRedis(process.env['REDIS_URL'] ?? '', report);
+    const server = await createRedis();
+    await startRedis(server);
+    ({ url } = server);
+    redis = new LimitsRedis(url, report);
+    patient(redis.connection);
     await redis.waitUntilReady();
   });
   beforeEach(() => {
@@ -30,18 +46,51 @@ describe('a limit of requests at the same time', () => {
     limiters = [];
     responses = [];
     report.mockClear();
+    ignoreStandstill();
   });
-  afterEach(async () => {
+  afterEach(() => {
     endAll();
     for (const limiter of limiters) limiter.close();
     jest.restoreAllMocks();
-    for (const key of await keys()) await redis.connection.del(key);
   });
-  afterAll(() => {
+  afterAll(async () => {
     redis.disconnect();
+    await removeDatabaseServers();
   });
 
+  /** Lets no request wait too long, and no reservation end, while the process stands still. */
+  function ignoreStandstill(): void {
+    const evaluate = redis.connection.eval.bind(redis.connection) as (...args: unknown[]) => Promise<unknown>;
+    const evaluateLasting = (...args: unknown[]): Promise<unknown> => evaluate(...args.slice(0, -1), LASTING_MS);
+    jest.spyOn(redis.connection, 'eval').mockImplementation(evaluateLasting);
+    const realNow = performance.now.bind(performance);
+    let [now, last] = [realNow(), realNow()];
+    jest.spyOn(performance, 'now').mockImplementation(() => {
+      const since = last;
+      last = realNow();
+      now += Math.min(last - since, LONGEST_STEP_MS);
+      return now;
+    });
+  }
+  function stopClock(): void {
+    jest.spyOn(performance, 'now').mockReturnValue(performance.now());
+  }
+  /** Returns the result of an attempt with the real clock. Tries again, for another caller, if it took too long. */
+  async function inTime<Result>(withinMs: number, attempt: (caller: string) => Promise<Result>): Promise<Result> {
+    jest.restoreAllMocks();
+    for (;;) {
+      const since = performance.now();
+      const result = await attempt(randomUUID());
+      if (performance.now() - since < withinMs) return result;
+    }
+  }
+
   const keys = (): Promise<string[]> => redis.connection.keys(`${prefix}*`);
+  /** Waits until no slot is reserved. */
+  const untilReturned = (): Promise<void> =>
+    eventually(async () => {
+      expect(await keys()).toEqual([]);
+    });
   function instances(count: number, limit: number): ConcurrencyLimiter[] {
     const created = Array.from({ length: count }, () => new ConcurrencyLimiter(limit, redis, prefix));
     limiters.push(...created);
@@ -98,20 +147,28 @@ describe('a limit of requests at the same time', () => {
   });
 
   it('a limit of requests at the same time holds for requests that take longer than a reservation lasts', async () => {
-    const [first, second] = instances(2, 3) as [ConcurrencyLimiter, ConcurrencyLimiter];
-    expect(await beginAll(first, 3)).toBe(3);
-    await delay(EXPIRED_MS + 1000);
-    expect(await beginAll(second, 3)).toBe(0);
+    const longMs = EXPIRED_MS + 1000;
+    const granted = await inTime(longMs + RESERVED_MS - RENEW_MS, async (caller) => {
+      const [first, second] = instances(2, 3) as [ConcurrencyLimiter, ConcurrencyLimiter];
+      expect(await beginAll(first, 3, caller)).toBe(3);
+      await delay(longMs);
+      return beginAll(second, 3, caller);
+    });
+    expect(granted).toBe(0);
   });
 
   it('the requests of an instance that has died no longer count after three seconds', async () => {
-    const [first, second] = instances(2, 3) as [ConcurrencyLimiter, ConcurrencyLimiter];
-    expect(await beginAll(first, 2)).toBe(2);
-    first.close();
+    const { beginOthers, granted } = await inTime(RESERVED_MS, async (caller) => {
+      const [first, second] = instances(2, 3) as [ConcurrencyLimiter, ConcurrencyLimiter];
+      expect(await beginAll(first, 2, caller)).toBe(2);
+      first.close();
+      await delay(EXPIRED_MS / 2);
+      const beginOthers = (): Promise<number> => beginAll(second, 3, caller);
+      return { beginOthers, granted: await beginOthers() };
+    });
+    expect(granted).toBe(1);
     await delay(EXPIRED_MS / 2);
-    expect(await beginAll(second, 3)).toBe(1);
-    await delay(EXPIRED_MS / 2);
-    expect(await beginAll(second, 3)).toBe(2);
+    expect(await beginOthers()).toBe(2);
   });
 
   it('a caller far from its limit needs few replies of Redis, and one beyond it not many', async () => {
@@ -127,13 +184,14 @@ describe('a limit of requests at the same time', () => {
   });
 
   it('free slots are returned soon, and their key disappears', async () => {
+    // Otherwise, they would be returned at the latest when the reservation is renewed.
+    stopClock();
     const [first, second] = instances(2, 10) as [ConcurrencyLimiter, ConcurrencyLimiter];
     const ends = await Promise.all(Array.from({ length: 5 }, () => begin(first)));
     for (const end of ends) end?.();
     expect(await beginAll(second, 10)).toBe(10);
     endAll();
-    await delay(RETURNED_MS);
-    expect(await keys()).toEqual([]);
+    await untilReturned();
   });
 
   it('slots that become free while others are being returned are returned too', async () => {
@@ -170,28 +228,31 @@ describe('a limit of requests at the same time', () => {
 
   it('a request beyond the limit is refused within two seconds while Redis is slow', async () => {
     const limiter = instance(2);
-    jest.spyOn(redis.connection, 'eval').mockImplementation(async () => {
-      await delay(400);
-      return [0, 2];
+    let now = 0;
+    jest.spyOn(performance, 'now').mockImplementation(() => now);
+    jest.spyOn(redis.connection, 'eval').mockImplementation(() => {
+      now += 400;
+      return Promise.resolve([0, 2]);
     });
-    const since = performance.now();
     expect(await begin(limiter)).toBeUndefined();
-    expect(performance.now() - since).toBeLessThan(2000);
+    expect(now).toBeLessThan(2000);
   });
 
   it('long requests cause no work while Redis is unavailable', async () => {
-    const unavailable = new LimitsRedis(process.env['REDIS_URL'] ?? '', report);
+    // Redis counts as unavailable for a second after each failure.
+    stopClock();
+    const unavailable = new LimitsRedis(url, report);
     unavailable.disconnect();
     const limiter = new ConcurrencyLimiter(2, unavailable, prefix);
     limiters.push(limiter);
     const send = jest.spyOn(unavailable, 'send');
     await expect(begin(limiter)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-    await delay(RETURNED_MS);
+    await delay(NOTHING_DONE_MS);
     expect(send).toHaveBeenCalledTimes(1);
   });
 
   it('callers beyond those that may have a key are limited by each instance', async () => {
-    // Redis itself would be too busy for other tests.
+    // Redis itself would take long.
     const evaluate = jest.spyOn(redis.connection, 'eval').mockImplementation((...args: unknown[]) => {
       const [kept, waiting] = args.slice(4, 6).map(Number) as [number, number];
       return Promise.resolve([kept + waiting, 0]);
@@ -212,7 +273,7 @@ describe('a limit of requests at the same time', () => {
     expect(await beginAll(limiter, 3)).toBe(2);
     expect(Object.keys(await redis.connection.hgetall(key))).toHaveLength(1);
     endAll();
-    await delay(RETURNED_MS);
+    await untilReturned();
     await redis.connection.set(key, 'not a hash');
     await expect(begin(limiter)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     expect(report).toHaveBeenCalledWith(expect.stringMatching(/^Redis refuses a command: WRONGTYPE /));
