@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { NewItem } from '@app/contracts';
 import { Queue } from 'bullmq';
 import { ReplyError } from 'ioredis';
+import { patient } from '../../../test/support/patient.js';
 import { CreateQueue, type ExistingJob, type NewJob } from './create-queue.js';
 import { CREATE_JOB_OPTIONS, CREATE_QUEUE, keyPrefix } from './queue-settings.js';
 import { connectRedis, untilReady, type RedisConnection } from './redis.js';
@@ -17,7 +18,7 @@ describe('CreateQueue', () => {
   let job: NewJob;
   let reported: string[];
   beforeEach(async () => {
-    redis = connectRedis(process.env['REDIS_URL'] ?? '', 'producer', () => undefined);
+    redis = patient(connectRedis(process.env['REDIS_URL'] ?? '', 'producer', () => undefined));
     await untilReady(redis);
     const prefix = randomUUID();
     reported = [];

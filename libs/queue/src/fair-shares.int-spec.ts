@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Queue, Worker, type Job } from 'bullmq';
+import { patient } from '../../../test/support/patient.js';
 import { FairShares } from './fair-shares.js';
 import { connectRedis, untilReady, type RedisConnection } from './redis.js';
 
@@ -14,7 +15,7 @@ describe('fair shares', () => {
   const report = jest.fn<undefined, [line: string]>();
   beforeAll(async () => {
     [redis, blocking] = (['producer', 'worker'] as const).map((role) =>
-      connectRedis(process.env['REDIS_URL'] ?? '', role, () => undefined),
+      patient(connectRedis(process.env['REDIS_URL'] ?? '', role, () => undefined)),
     ) as [RedisConnection, RedisConnection];
     await Promise.all([redis, blocking].map(untilReady));
   });
