@@ -142,7 +142,7 @@ export async function createSentinel(): Promise<DatabaseServer> {
 /** Starts a new MongoDB server and waits until it accepts writes. */
 export async function startMongodb(mongod: DatabaseServer): Promise<void> {
   mongod.start();
-  await eventually(() => initiateReplicaSet({ set: 'rs0', host: `127.0.0.1:${String(mongod.port)}` }));
+  await eventually(() => initiateReplicaSet({ set: 'rs0', host: `127.0.0.1:${String(mongod.port)}` }), 60_000);
   await connectOnce(mongod.url);
 }
 

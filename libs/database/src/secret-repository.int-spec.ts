@@ -1,4 +1,4 @@
-import { freshEnvironment, openDatabase } from '../../../test/support/environment.js';
+import { freshEnvironment } from '../../../test/support/environment.js';
 import { eventually } from '../../../test/support/eventually.js';
 import {
   createMongodb,
@@ -13,7 +13,10 @@ import { SecretRepository } from './secret-repository.js';
 describe('the secret of a database', () => {
   let database: Database;
   beforeEach(async () => {
-    database = await openDatabase(freshEnvironment());
+    const { MONGODB_URI: uri = '' } = freshEnvironment();
+    // Many callers at the same time wait for as many new connections.
+    database = new Database({ uri, serverSelectionMs: 60_000, socketMs: 0 });
+    await database.connect(() => undefined);
   });
   afterEach(async () => {
     await database.connection.dropDatabase();
@@ -56,8 +59,8 @@ describe('the secret of a replica set', () => {
     const database = await connect(`mongodb://${hosts}/own?replicaSet=rs0`);
     const { primary } = (await database.connection.db?.command({ hello: 1 })) as { primary: string };
     const others = members.filter(({ port }) => !primary.endsWith(`:${String(port)}`));
-    await Promise.all(others.map((member) => member.pause()));
     const direct = await connect(`mongodb://${primary}/own?directConnection=true`);
+    await Promise.all(others.map((member) => member.pause()));
     const ofOneMember = { upsert: true, writeConcern: { w: 1 } } as const;
     await direct.models.secrets.updateOne({ _id: 'idempotency' }, { value: 'of one member' }, ofOneMember);
     const error: unknown = await new SecretRepository(direct)
@@ -67,6 +70,6 @@ describe('the secret of a replica set', () => {
     for (const member of others) member.resume();
     await eventually(async () => {
       expect(await new SecretRepository(database).findOrCreate('idempotency')).toMatch(/./);
-    }, 30_000);
+    }, 90_000);
   });
 });

@@ -37,7 +37,7 @@ describe('Database.connect', () => {
     uri: string,
     use: (database: Database, reported: string[]) => Promise<void>,
   ): Promise<void> => {
-    const database = new Database({ uri, serverSelectionMs: 500, socketMs: 0 });
+    const database = new Database({ uri, serverSelectionMs: 2000, socketMs: 0 });
     const reported: string[] = [];
     const connected = database.connect((line) => reported.push(line));
     try {
@@ -53,7 +53,7 @@ describe('Database.connect', () => {
       await eventually(() => {
         expect(reported).toContainEqual(expect.stringContaining('npm run setup -- --init-replica-set'));
       }, 60_000);
-      await initiateReplicaSet({ set: 'rs0', host: new URL(mongod.url).host });
+      await eventually(() => initiateReplicaSet({ set: 'rs0', host: new URL(mongod.url).host }));
       await eventually(() => {
         expect(database.hasResponded).toBe(true);
       });
@@ -102,6 +102,11 @@ describe('Database.findItems', () => {
   const find = async (filter: object = {}): Promise<string[]> => {
     const found = await database.findItems({ filter, ...ITEMS, sort: { publicId: 1 } }, performance.now() + 30_000);
     return found.map((item) => idOf(item));
+  };
+  /** Expects a read to end at its deadline, which MongoDB may notice just before this process does. */
+  const expectTooLate = async (reading: Promise<unknown>): Promise<void> => {
+    const error: unknown = await reading.catch((thrown: unknown) => thrown);
+    if (!(error instanceof TimeoutError)) expect(error).toMatchObject({ code: TIME_LIMIT });
   };
   const idsOf = (items: readonly ItemRecord[]): string[] => items.map(({ _id }) => _id.toHexString());
 
@@ -152,7 +157,7 @@ describe('Database.findItems', () => {
     const blocked = { blockConnection: true, blockTimeMS: 300 };
     await failNextQuery({ errorCode: NOT_PRIMARY, ...blocked });
     const finding = database.findItems({ filter: {}, ...ITEMS }, performance.now() + 200);
-    await expect(finding).rejects.toBeInstanceOf(TimeoutError);
+    await expectTooLate(finding);
   });
 
   it('does not read again if MongoDB rejects the query', async () => {
@@ -243,7 +248,7 @@ describe('Database.findItems', () => {
       const before = await queries();
       const blocked = { blockConnection: true, blockTimeMS: 300 };
       await failNextQuery({ closeConnection: true, ...blocked });
-      await expect(reads[name](performance.now() + 150)).rejects.toBeInstanceOf(TimeoutError);
+      await expectTooLate(reads[name](performance.now() + 150));
       await reads[name](performance.now() + 30_000);
       // MongoDB does not count the first one.
       expect(await queries()).toBe(before + 1);
@@ -259,7 +264,7 @@ describe('Database.findItems', () => {
       const reading = api.readAll(performance.now() + 200, (limits) =>
         collection.find({}, { batchSize: 1, ...limits }),
       );
-      await expect(reading).rejects.toBeInstanceOf(TimeoutError);
+      await expectTooLate(reading);
       await reads.readAll(performance.now() + 30_000);
       expect(await getMores()).toBeLessThanOrEqual(before + 1);
       expect((await serverStatus()).metrics.cursor.open.total).toBe(0);
