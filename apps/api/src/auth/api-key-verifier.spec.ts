@@ -19,8 +19,12 @@ describe('ApiKeyVerifier', () => {
     findByKey.mockReset();
     verifier = new ApiKeyVerifier({ findByKey } as unknown as ApiKeyRepository);
   });
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
 
   it('looks a key up once for calls that soon follow each other, whether or not it exists', async () => {
+    jest.spyOn(performance, 'now').mockReturnValue(0);
     findByKey.mockResolvedValueOnce(STORED).mockResolvedValueOnce(undefined);
     for (let call = 0; call < 2; call++) {
       expect(await verifier.verify(KEY)).toMatchObject({ id: 'key:acme' });

@@ -11,6 +11,8 @@ const INPUT = { name: 'Bike', price: 1, categoryId: 'bikes' } as Parameters<Item
 const ID = '0123456789abcdef01234567';
 /** How long a read may take. */
 const READ_WITHIN_MS = 1800;
+/** A read that begins so much later in time reaches no deadline. */
+const NO_HURRY_MS = 60_000;
 const LARGE_ITEM = rawItem({ photos: [Array.from({ length: 10_000 }, () => 1)] });
 const REPLAYED = { kind: 'created', item: { path: '/a' }, isReplay: true } as ProducerOutcome;
 
@@ -99,7 +101,7 @@ describe('ItemsService.getById', () => {
     findById.mockResolvedValue(item);
     const order: string[] = [];
     const reading = [1, 2, 3].map(async () => {
-      await service.getById({ id: ID }, performance.now());
+      await service.getById({ id: ID }, performance.now() + NO_HURRY_MS);
       order.push('item');
     });
     const otherWork = (): void => {
@@ -122,7 +124,7 @@ describe('ItemsService.getById', () => {
   it('serializes no large item whose turn does not come before its deadline', async () => {
     findById.mockResolvedValue(LARGE_ITEM);
     const now = performance.now();
-    const first = service.getById({ id: ID }, now);
+    const first = service.getById({ id: ID }, now + NO_HURRY_MS);
     const second = service.getById({ id: ID }, now - READ_WITHIN_MS + 200).catch((error: unknown) => error);
     await first;
     while (performance.now() < now + 300);

@@ -12,7 +12,12 @@ class CountingCheck implements ReadinessCheck {
 }
 
 describe('SharedReadiness', () => {
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
   it('shares one check among concurrent and recent requests', async () => {
+    jest.spyOn(performance, 'now').mockReturnValue(0);
     const readiness = new CountingCheck();
     const shared = new SharedReadiness(readiness);
     await Promise.all([shared.check(), shared.check()]);

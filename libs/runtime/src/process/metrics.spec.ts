@@ -3,7 +3,12 @@ import { SharedReadiness } from './health.js';
 import { registerProcessMetrics } from './metrics.js';
 
 describe('registerProcessMetrics', () => {
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
   it('asks each store once, however many scrapes follow within a second', async () => {
+    jest.spyOn(performance, 'now').mockReturnValue(0);
     const registry = new Registry();
     const mongodb = jest.fn(() => Promise.resolve(true));
     const redis = jest.fn(() => Promise.resolve(false));
