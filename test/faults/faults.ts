@@ -177,6 +177,7 @@ export const faults = {
         await delay(1000);
       }),
     allowedStatuses: SUCCESSES,
+    env: { CREATE_WAIT_MS: '20000' },
   },
   redisRefusesWrites: {
     name: 'writes refused by Redis for 150 ms again and again',

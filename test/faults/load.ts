@@ -21,7 +21,7 @@ export interface Attempt {
 const CLIENTS = 16;
 const PAUSE_MS = 20;
 const PAUSE_AFTER_ERROR_MS = 200;
-const GIVE_UP_MS = 20_000;
+const GIVE_UP_MS = 30_000;
 /** Every so many keys, one is sent twice at once. */
 const DUPLICATE_EVERY = 8;
 /** Every so many keys, one is sent with `Prefer: respond-async`. */
