@@ -76,7 +76,7 @@ export function connectionScenarios(): Scenario[] {
         await mongod.pause();
         try {
           const headers = { 'X-Forwarded-For': `1.2.3.4, ${forged}` };
-          expect((await client.call('getById', { id: '0'.repeat(24) }, headers)).status).toBe(503);
+          expect((await client.callOnce('getById', { id: '0'.repeat(24) }, headers)).status).toBe(503);
           const { ip } = await api.waitForLog('MongoDB is unavailable');
           expect(ip).toBe('127.0.0.1');
           await eventually(() => {

@@ -10,8 +10,6 @@ export interface Scenario extends TargetOptions {
   attack: (target: Target, scale: Scale) => Promise<void>;
   /** Runs after the quiet client has stopped. */
   afterwards?: (target: Target) => Promise<void>;
-  /** Whether the attack fills the backlog, so that creates of the quiet client may be refused. */
-  mayRefuse?: true;
 }
 
 /** What the suite expects of every scenario. */
@@ -46,6 +44,6 @@ async function problemsOf(target: Target, scenario: Scenario, limits: Limits): P
     (error: unknown) => [`the attacker: ${String(error)}`],
   );
   await delay(QUIET_BEFORE_MS);
-  const noticed = await quiet.stop(limits.withinMs, scenario.mayRefuse === true);
+  const noticed = await quiet.stop(limits.withinMs);
   return [...failed, ...noticed];
 }
