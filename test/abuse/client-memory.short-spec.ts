@@ -29,6 +29,8 @@ const READY = 'GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n';
 const OK = 'HTTP/1.1 200';
 const BUNDLE = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n';
 
+jest.setTimeout(300_000);
+
 describe('an API whose clients make it buffer data', () => {
   let env: NodeJS.ProcessEnv;
   let database: Database;
@@ -65,11 +67,11 @@ describe('an API whose clients make it buffer data', () => {
     await expectServed();
     before = await residentMegabytes();
   };
-  const callOnce = async (): Promise<void> => {
-    expect((await client.call('getById', { id: UNKNOWN })).status).toBe(404);
-  };
   /** On a busy machine, reads get a 503 while the API reads the attackers' bytes. */
-  const expectServed = (): Promise<void> => eventually(callOnce);
+  const expectServed = async (): Promise<void> =>
+    eventually(async () => {
+      expect((await client.call('getById', { id: UNKNOWN })).status).toBe(404);
+    });
   const residentMegabytes = async (): Promise<number> => {
     const metrics = await api.metrics();
     return Number(/^process_resident_memory_bytes (\S+)$/m.exec(metrics)?.[1]) / 1e6;
@@ -141,7 +143,8 @@ describe('an API whose clients make it buffer data', () => {
       await expectServed();
     }
     const responses = connections.map((connection) => connection.nextResponse());
-    expect(new Set((await Promise.all(responses)).map(({ status }) => status))).toEqual(new Set([404]));
+    // On a busy machine, the time of some reads runs out. None is cut off.
+    for (const { status } of await Promise.all(responses)) expect([404, 503]).toContain(status);
     await expectBoundedMemory();
   });
 
@@ -190,7 +193,7 @@ describe('an API whose clients make it buffer data', () => {
     const connections = await Promise.all(Array.from({ length: 5 }, connectRaw));
     const done = new AbortController();
     const others = (async () => {
-      while (!done.signal.aborted) await callOnce();
+      while (!done.signal.aborted) await expectServed();
     })();
     const all = connections.map(async (connection) => {
       connection.send(READY.repeat(1000));
@@ -229,18 +232,20 @@ describe('an API whose clients make it buffer data', () => {
     const description = 'x'.repeat(60_000);
     await store(database, ...Array.from({ length: 100 }, () => record({ description })));
     await client.getAll();
-    const ended: string[] = [];
-    // On a slow machine, some of the large pages get a 503, and connections that this process reads slowly are closed.
-    const large = Array.from({ length: LARGE_PAGES }, async (_, index) => {
-      await client.call('getAll', { pageSize: 100 - index }).catch(() => undefined);
-      ended.push('large');
+    // Repeated, because on a busy machine the time of all large pages runs out before one is read.
+    await eventually(async () => {
+      const ended: string[] = [];
+      const large = Array.from({ length: LARGE_PAGES }, async (_, index) => {
+        // Connections that this process reads slowly are closed.
+        const response = await client.callOnce('getAll', { pageSize: 100 - index }).catch(() => undefined);
+        if (response?.status === 200) ended.push('large');
+      });
+      await Promise.race(large);
+      expect(await client.getAll({ pageSize: 2 })).toHaveLength(2);
+      ended.push('small');
+      await Promise.all(large);
+      expect(ended[0]).toBe('large');
+      expect(ended.indexOf('small')).toBeLessThan(LARGE_PAGES / 2);
     });
-    await eventually(() => {
-      expect(ended).toContain('large');
-    });
-    expect(await client.getAll({ pageSize: 2 })).toHaveLength(2);
-    ended.push('small');
-    await Promise.all(large);
-    expect(ended.indexOf('small')).toBeLessThan(LARGE_PAGES / 2);
   });
 });
