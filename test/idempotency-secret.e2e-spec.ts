@@ -72,7 +72,7 @@ describe('the id of an item created with an Idempotency-Key', () => {
 
     await mongod.pause();
     const name = uniqueWord();
-    const refused = await api.call<ErrorBody>('create', validInput({ name }), { 'Idempotency-Key': KEY });
+    const refused = await api.callOnce<ErrorBody>('create', validInput({ name }), { 'Idempotency-Key': KEY });
     expectError(refused, 503, 'SERVICE_UNAVAILABLE');
     expect(await jobs.queue.getJobCountByTypes('wait', 'active', 'delayed', 'completed')).toBe(0);
     expect((await api.call('create', validInput(), { Prefer: 'respond-async' })).status).toBe(202);

@@ -9,6 +9,8 @@ import { createRedis, startRedis, type DatabaseServer } from './support/database
 import { openQueue, type OpenQueue } from './support/queue.js';
 import { startApi, startService, startWorker, type Service } from './support/service.js';
 
+/** Enough for all creates whose wait is not what is tested. */
+const CREATE_WAIT_MS = '60000';
 /** Creates that wait for more than 500 ms are looked up every 250 ms, which makes up for a lost reply. */
 const RECOVERED_WITHIN_MS = 1500;
 
@@ -22,6 +24,13 @@ const expectError = (response: HttpResponse<unknown>, status: number, code: stri
   expectErrorBody(response as HttpResponse<ErrorBody>, status, code);
 };
 const isReplay = ({ headers }: HttpResponse<unknown>): boolean => headers.get('idempotency-replayed') === 'true';
+/** Repeats a create until its response is a replay. It is none if MongoDB does not respond before the job is queued. */
+const replayOf = (api: ApiClient, key: string, input: unknown): Promise<Created> =>
+  eventually(async () => {
+    const response = await create(api, key, input);
+    expect([response.status, isReplay(response)]).toEqual([200, true]);
+    return response;
+  });
 const ASYNC = { Prefer: 'respond-async' };
 
 describe('an Idempotency-Key', () => {
@@ -30,7 +39,7 @@ describe('an Idempotency-Key', () => {
   let api: ApiClient;
   let jobs: OpenQueue;
   beforeAll(async () => {
-    service = await startService();
+    service = await startService({ env: { CREATE_WAIT_MS } });
     api = service.api;
     other = await startApi(service.env);
     jobs = openQueue(service.env);
@@ -41,6 +50,11 @@ describe('an Idempotency-Key', () => {
     await jobs.close();
   });
 
+  /** Waits until the job of a create has left the queue, which may be after the response. */
+  const expectRemoved = (id: string): Promise<void> =>
+    eventually(async () => {
+      expect(await jobs.queue.getJobState(id)).toBe('unknown');
+    });
   const countOf = (name: string): Promise<number> => service.database.models.items.countDocuments({ name });
 
   describe('must consist of 1 to 255 visible ASCII characters', () => {
@@ -85,8 +99,7 @@ describe('an Idempotency-Key', () => {
       const _id = mongoId(id);
       await service.database.models.items.updateOne({ _id }, { status: 'sold', price: 1, name: 'Renamed since' });
       for (const client of [api, other.api]) {
-        const replay = await create(client, key, input);
-        expect([replay.status, isReplay(replay)]).toEqual([200, true]);
+        const replay = await replayOf(client, key, input);
         expect(replay.body).toEqual({ ...first.body, status: 'sold', price: 1, name: 'Renamed since' });
         expect(replay.body).toMatchObject({ id, publicId, slug, createdAt });
       }
@@ -96,8 +109,8 @@ describe('an Idempotency-Key', () => {
     it('an Idempotency-Key with the same body is recognized in the plain form and in the envelope', async () => {
       const [key, input] = [randomUUID(), validInput()];
       const { body } = await create(api, key, input);
-      const enveloped: HttpResponse<unknown> = await create(api, key, { json: input });
-      expect([enveloped.status, isReplay(enveloped), enveloped.body]).toEqual([200, true, { json: body }]);
+      const enveloped: HttpResponse<unknown> = await replayOf(api, key, { json: input });
+      expect(enveloped.body).toEqual({ json: body });
       expect((await create(api, key, { json: input, meta: [] })).status).toBe(200);
     });
 
@@ -108,8 +121,7 @@ describe('an Idempotency-Key', () => {
     ])('an Idempotency-Key with the same body is recognized despite %s', async (_what, change) => {
       const [key, input] = [randomUUID(), validInput()];
       const { body } = await create(api, key, input);
-      const again = await create(api, key, change(input));
-      expect([again.status, isReplay(again), again.body]).toEqual([200, true, body]);
+      expect((await replayOf(api, key, change(input))).body).toEqual(body);
     });
 
     it('an Idempotency-Key with the same body creates one item from a hundred copies at once, and returns it to all of them', async () => {
@@ -156,11 +168,9 @@ describe('an Idempotency-Key', () => {
     it('an Idempotency-Key with another body gets a 422 even after the job has left the queue', async () => {
       const key = randomUUID();
       const { body } = await create(api, key, validInput());
-      await eventually(async () => {
-        expect(await jobs.queue.getJobState(body.id)).toBe('unknown');
-      });
+      await expectRemoved(body.id);
       expectError(await create(api, key, validInput({ price: 2 })), 422, 'UNPROCESSABLE_CONTENT');
-      expect(isReplay(await create(api, key, validInput()))).toBe(true);
+      await replayOf(api, key, validInput());
     });
 
     it.each([1, 2, 3])(
@@ -172,7 +182,11 @@ describe('an Idempotency-Key', () => {
           const which = index % 2;
           const client = Math.floor(index / 2) % 2 === 0 ? api : other.api;
           const headers = Math.floor(index / 4) % 2 === 0 ? {} : ASYNC;
-          return { which, ...(await create(client, key, inputs[which as 0 | 1], headers)) };
+          for (;;) {
+            const response = await create(client, key, inputs[which as 0 | 1], headers);
+            // The outcome is unknown if Redis has not responded in time.
+            if (response.status !== 504) return { which, ...response };
+          }
         };
         const responses = await Promise.all(Array.from({ length: 100 }, (_, index) => send(index)));
         const { name } = await eventually(async () => {
@@ -205,8 +219,7 @@ describe('an Idempotency-Key', () => {
     const { body } = await create(api, key, input);
     await categories.updateOne({ _id: 4711 }, { $set: { slug: 'renamed' } });
     // The other API has not read the former slug.
-    const again = await create(other.api, key, input);
-    expect([again.status, isReplay(again), again.body]).toEqual([200, true, body]);
+    expect((await replayOf(other.api, key, input)).body).toEqual(body);
     expectError(await create(other.api, key, { ...input, price: 9 }), 422, 'UNPROCESSABLE_CONTENT');
     expectError(await create(other.api, randomUUID(), input), 400, 'BAD_REQUEST');
     await categories.deleteOne({ _id: 4711 });
@@ -243,6 +256,7 @@ describe('an Idempotency-Key', () => {
   ])('an Idempotency-Key can be used again after the item is deleted: %s body', async (_which, next) => {
     const key = randomUUID();
     const { body: first } = await create(api, key, validInput());
+    await expectRemoved(first.id);
     await service.database.models.items.deleteOne({ _id: mongoId(first.id) });
     const responses = await Promise.all([api, other.api, api].map((client) => create(client, key, next)));
     expect(statuses(responses)).toEqual([200, 200, 200]);
@@ -274,12 +288,15 @@ describe('an Idempotency-Key', () => {
     });
 
     it('an Idempotency-Key whose job failed gets a 500 for the queued body and a 422 for the other one when they race', async () => {
-      const key = randomUUID();
       const inputs = [validInput({ name: 'Refused', price: 1 }), validInput({ name: 'Refused', price: 2 })];
-      const responses = await Promise.all(
-        inputs.map((input, index) => create(index === 0 ? api : other.api, key, input)),
-      );
-      expect(statuses(responses).sort()).toEqual([422, 500].sort());
+      // Both get a 500 if Redis does not respond within the limit of the look-up after the wait.
+      await eventually(async () => {
+        const key = randomUUID();
+        const responses = await Promise.all(
+          inputs.map((input, index) => create(index === 0 ? api : other.api, key, input)),
+        );
+        expect(statuses(responses).sort()).toEqual([422, 500]);
+      }, 60_000);
     });
   });
 });
@@ -293,7 +310,7 @@ describe('an Idempotency-Key of a pending create', () => {
   beforeEach(async () => {
     redis = await createRedis();
     await startRedis(redis);
-    service = await startService({ worker: false, env: { REDIS_URL: redis.url } });
+    service = await startService({ worker: false, env: { REDIS_URL: redis.url, CREATE_WAIT_MS } });
     other = await startApi(service.env);
     api = service.api;
     jobs = openQueue(service.env);
@@ -340,7 +357,7 @@ describe('an Idempotency-Key of a pending create', () => {
       const startedAt = performance.now();
       const responses = await Promise.all(
         [api, other.api].map((client, index) =>
-          create(client, key, validInput({ price: index }), { Prefer: 'wait=0' }),
+          client.callOnce('create', validInput({ price: index }), { 'Idempotency-Key': key, Prefer: 'wait=0' }),
         ),
       );
       const isLate = performance.now() - startedAt > 100;
@@ -416,9 +433,11 @@ describe('an Idempotency-Key of a pending create', () => {
     const worker = await startWorker(service.env);
     await create(api, randomUUID(), validInput());
     await jobs.redis.call('ACL', 'SETUSER', 'default', 'resetchannels');
-    const since = Date.now();
-    expect((await create(api, randomUUID(), validInput())).status).toBe(200);
-    expect(Date.now() - since).toBeLessThan(RECOVERED_WITHIN_MS);
+    await eventually(async () => {
+      const since = Date.now();
+      expect((await create(api, randomUUID(), validInput())).status).toBe(200);
+      expect(Date.now() - since).toBeLessThan(RECOVERED_WITHIN_MS);
+    });
     await worker.stop();
   });
 
@@ -426,7 +445,8 @@ describe('an Idempotency-Key of a pending create', () => {
     const [key, name] = [randomUUID(), uniqueWord()];
     await redis.kill();
     await eventually(async () => {
-      expectError(await create(api, key, validInput({ name })), 503, 'SERVICE_UNAVAILABLE');
+      const refused = await api.callOnce('create', validInput({ name }), { 'Idempotency-Key': key });
+      expectError(refused, 503, 'SERVICE_UNAVAILABLE');
     });
     redis.start();
     const worker = await startWorker(service.env);
@@ -440,9 +460,12 @@ describe('an Idempotency-Key of a pending create', () => {
   it('an Idempotency-Key can be used after Redis has queued its job only in part', async () => {
     const [key, input] = [randomUUID(), validInput()];
     await jobs.redis.call('ACL', 'SETUSER', 'default', '-xadd');
+    // The last two wait as long as this for Redis to confirm the job.
+    const impatient = await startApi({ ...service.env, CREATE_WAIT_MS: '3000' });
     for (const headers of [{ Prefer: 'wait=1' }, { Prefer: 'respond-async, wait=1' }, ASYNC]) {
-      expectError(await create(api, key, input, headers), 504, 'GATEWAY_TIMEOUT');
+      expectError(await create(impatient.api, key, input, headers), 504, 'GATEWAY_TIMEOUT');
     }
+    await impatient.stop();
     await jobs.redis.call('ACL', 'SETUSER', 'default', '+xadd');
     const worker = await startWorker(service.env);
     const responses = await Promise.all([api, other.api].map((client) => create(client, key, input)));
