@@ -41,7 +41,7 @@ describe('a MongoDB that rejects operations because it is overloaded', () => {
       ['getAll', {}],
       ['getById', { id }],
     ] as const) {
-      const { status, headers, body } = await service.api.call<ErrorBody>(operation, input);
+      const { status, headers, body } = await service.api.callOnce<ErrorBody>(operation, input);
       expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'SERVICE_UNAVAILABLE', '1']);
     }
     await reject('off');

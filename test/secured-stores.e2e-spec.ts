@@ -136,7 +136,7 @@ describeWithTls('stores with TLS and passwords (skipped unless openssl is on PAT
     await eventually(async () => {
       expect((await api.ready()).parts).toMatchObject({ mongodb: 'ok', redis: 'unavailable: creates are refused' });
     });
-    expect((await client.call('create', validInput())).status).toBe(503);
+    expect((await client.callOnce('create', validInput())).status).toBe(503);
     await expectLog(api, /^Redis refuses a command: NOPERM .*'eval'/);
     await expectLog(worker, /^queue error NOPERM .*'evalsha'/);
     await stores.asRedisAdmin('ACL', 'SETUSER', 'item-listing', '+eval', '+evalsha');
@@ -153,7 +153,7 @@ describeWithTls('stores with TLS and passwords (skipped unless openssl is on PAT
     const { body } = await client.call<{ id: string }>('create', validInput(), { Prefer: 'respond-async' });
     const { reason } = await worker.waitForLog('taking no jobs');
     expect(reason).toMatch(/^MongoDB refuses writes: not authorized on item-listing$/);
-    expect((await client.call('getAll', {})).status).toBe(503);
+    expect((await client.callOnce('getAll', {})).status).toBe(503);
     await stores.asMongodbAdmin({ grantRolesToUser: 'item-listing', ...change });
     await eventually(async () => {
       expect((await client.call('getById', { id: body.id })).status).toBe(200);

@@ -36,7 +36,7 @@ describe('queries that take too long', () => {
     for (const [operation, input] of reads) expect((await service.api.call(operation, input)).status).toBe(200);
     await timeOut('alwaysOn');
     for (const [operation, input] of reads) {
-      const { status, headers, body } = await service.api.call<ErrorBody>(operation, input);
+      const { status, headers, body } = await service.api.callOnce<ErrorBody>(operation, input);
       expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'SERVICE_UNAVAILABLE', '1']);
     }
   });
