@@ -7,8 +7,10 @@ import { createMongodb, startMongodb, removeDatabaseServers, type DatabaseServer
 import { endProcesses, ServiceProcess } from './support/processes.js';
 import { openQueue, type OpenQueue } from './support/queue.js';
 
-/** Processes promise to stop within 9 s, because orchestrators kill them after 10 s. */
-const STOPPED_WITHIN_MS = 9500;
+/** Orchestrators kill processes that have not stopped after this time. */
+const STOPPED_WITHIN_MS = 10_000;
+/** How long a busy machine may take until a worker has started and has done the jobs of another one. */
+const DONE_WITHIN_MS = 60_000;
 
 /** Any response to a create. */
 interface CreateResponse {
@@ -58,10 +60,9 @@ describe('a worker', () => {
       return active;
     });
     const id = job?.id ?? '';
-    const { code, afterMs } = await worker.end('SIGTERM');
-    expect(code).toBe(0);
-    expect(afterMs).toBeGreaterThan(7000);
-    expect(afterMs).toBeLessThan(STOPPED_WITHIN_MS);
+    expect(await worker.end('SIGTERM')).toMatchObject({ code: 0 });
+    expect(worker.stoppedAfterMs).toBeGreaterThan(7000);
+    expect(worker.stoppedAfterMs).toBeLessThan(STOPPED_WITHIN_MS);
     expect(await jobs.queue.getJobState(id)).toBe('waiting');
     expect((await jobs.queue.getJob(id))?.attemptsMade).toBe(0);
 
@@ -69,7 +70,7 @@ describe('a worker', () => {
     worker = ServiceProcess.start('worker', env);
     await eventually(async () => {
       expect((await client.call('getById', { id })).status).toBe(200);
-    });
+    }, DONE_WITHIN_MS);
     expect([200, 504]).toContain((await creating).status);
   });
 
@@ -108,14 +109,15 @@ describe('a worker', () => {
     }
 
     worker = ServiceProcess.start('worker', env);
-    const responses = (await Promise.all(creating)).flat();
+    // Those that got a 503 have created nothing.
+    const responses = (await Promise.all(creating)).flat().filter(({ status }) => status !== 503);
     for (const { status } of responses) expect([200, 504]).toContain(status);
     const ids = responses.map(({ body }) => body.id ?? body.data?.id ?? 'none').sort();
     await eventually(async () => {
       const stored = await database.models.items.find({ name }, { _id: 1, publicId: 1 }).lean();
       expect(stored.map(({ _id }) => _id.toHexString()).sort()).toEqual(ids);
       expect(new Set(stored.map(({ publicId }) => publicId)).size).toBe(ids.length);
-    });
+    }, DONE_WITHIN_MS);
     expect(await jobs.queue.getFailedCount()).toBe(0);
   });
 });

@@ -145,6 +145,14 @@ export class ServiceProcess {
     return this.child.exitCode === null && this.child.signalCode === null;
   }
 
+  /** How long the process took to stop, in ms and by its own log: a busy machine delays signals and exits. */
+  get stoppedAfterMs(): number {
+    const [from, to] = ['stopping', 'stopped'].map((msg) =>
+      Number(this.log.find((line) => line.msg === msg)?.['time']),
+    );
+    return Number(to) - Number(from);
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.child.kill(signal);
   }
