@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ErrorBody, Item } from '@app/contracts';
 import type { HttpResponse, ApiClient } from './support/api-client.js';
 import { expectError } from './support/errors.js';
@@ -33,7 +34,7 @@ describe('Prefer', () => {
   let service: Service;
   let api: ApiClient;
   beforeAll(async () => {
-    service = await startService();
+    service = await startService({ env: { CREATE_WAIT_MS: '60000' } });
     api = service.api;
   });
   afterAll(() => service.stop());
@@ -84,13 +85,13 @@ describe('Prefer', () => {
     });
 
     it('respond-async with a wait returns the item if it is stored in time', async () => {
-      const { status, headers, body } = await send<Item>(api, 'respond-async, wait=10', validInput());
+      const { status, headers, body } = await send<Item>(api, 'respond-async, wait=60', validInput());
       expect([status, headers.get('preference-applied')]).toEqual([200, null]);
       expect(body).toHaveProperty('publicId', expect.any(Number));
     });
   });
 
-  it.each(['wait=10', 'wait=99999999999', 'handling=strict', 'return=minimal'])(
+  it.each(['wait=60', 'wait=99999999999', 'handling=strict', 'return=minimal'])(
     '%s returns the item',
     async (prefer) => {
       const { status, headers } = await send<Item>(api, prefer, validInput());
@@ -127,16 +128,19 @@ describe('Prefer, while no worker runs', () => {
     await jobs.close();
   });
 
-  async function timed(prefer: string, key?: string): Promise<HttpResponse<Queued & ErrorBody> & { afterMs: number }> {
+  async function timed(prefer: string): Promise<HttpResponse<Queued & ErrorBody> & { afterMs: number }> {
     const since = Date.now();
-    const response = await send<Queued & ErrorBody>(api, prefer, validInput(), key);
+    const response = await api.callOnce<Queued & ErrorBody>('create', validInput(), { Prefer: prefer });
     return { ...response, afterMs: Date.now() - since };
   }
 
   it('respond-async returns once the job is in the queue', async () => {
-    const { afterMs, ...queued } = await timed('respond-async');
-    expectQueued(queued);
-    expect(afterMs).toBeLessThan(SLACK_MS);
+    const queued = await eventually(async () => {
+      const { afterMs, ...response } = await timed('respond-async');
+      expectQueued(response);
+      expect(afterMs).toBeLessThan(SLACK_MS);
+      return response;
+    });
     expect(await jobs.queue.getJobState(queued.body.id)).toBe('waiting');
     expect((await api.call('getById', { id: queued.body.id })).status).toBe(404);
     const worker = await startWorker(service.env);
@@ -154,12 +158,14 @@ describe('Prefer, while no worker runs', () => {
     ['respond-async, wait=99999999999', 202, CREATE_WAIT_MS],
     ['wait=soon', 504, CREATE_WAIT_MS],
   ])('%s returns a %i after %i ms', async (prefer, status, waitMs) => {
-    const response = await timed(prefer);
-    expect(response.status).toBe(status);
-    // Timers may be a millisecond early.
-    expect(response.afterMs).toBeGreaterThanOrEqual(waitMs - 5);
-    expect(response.afterMs).toBeLessThan(waitMs + SLACK_MS);
-    expect(response.headers.get('preference-applied')).toBe(status === 202 ? 'respond-async' : null);
+    await eventually(async () => {
+      const response = await timed(prefer);
+      expect(response.status).toBe(status);
+      // Timers may be a millisecond early.
+      expect(response.afterMs).toBeGreaterThanOrEqual(waitMs - 5);
+      expect(response.afterMs).toBeLessThan(waitMs + SLACK_MS);
+      expect(response.headers.get('preference-applied')).toBe(status === 202 ? 'respond-async' : null);
+    });
   });
 
   describe('counts the wait from the end of the request', () => {
@@ -168,39 +174,47 @@ describe('Prefer, while no worker runs', () => {
       const head = `POST /api/orpc/items/create HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nPrefer: ${prefer}\r\n`;
       return `${head}Content-Length: ${String(Buffer.byteLength(body))}\r\n\r\n${body}`;
     };
-    let connection: RawConnection;
-    beforeEach(async () => {
-      connection = await RawConnection.open(api.base);
-    });
-    afterEach(() => {
-      connection.destroy();
-    });
+    const eventuallyOver = (exchange: (connection: RawConnection) => Promise<void>): Promise<void> =>
+      eventually(async () => {
+        const connection = await RawConnection.open(api.base);
+        await exchange(connection).finally(() => {
+          connection.destroy();
+        });
+      });
 
     it('respond-async returns a 202, even if its body took longer than any create waits', async () => {
       const bytes = request('respond-async');
-      connection.send(bytes.slice(0, -10));
-      await timed('wait=3600');
-      connection.send(bytes.slice(-10));
-      expect((await connection.nextResponse()).status).toBe(202);
+      await eventuallyOver(async (connection) => {
+        connection.send(bytes.slice(0, -10));
+        await delay(CREATE_WAIT_MS);
+        connection.send(bytes.slice(-10));
+        expect((await connection.nextResponse()).status).toBe(202);
+      });
     });
 
     it('respond-async returns a 202, even if an earlier request on its connection took longer than any create waits', async () => {
-      connection.send(request('wait=3600') + request('respond-async'));
-      expect((await connection.nextResponse()).status).toBe(504);
-      expect((await connection.nextResponse()).status).toBe(202);
+      await eventuallyOver(async (connection) => {
+        connection.send(request('wait=3600') + request('respond-async'));
+        expect((await connection.nextResponse()).status).toBe(504);
+        expect((await connection.nextResponse()).status).toBe(202);
+      });
     });
   });
 
   it('respond-async with a key returns a 202 while the job is queued, and the item once a later wait sees it stored', async () => {
     const key = randomUUID();
-    const first = await timed('respond-async', key);
-    const second = await timed('respond-async', key);
-    expect([first.status, second.status]).toEqual([202, 202]);
+    const queue = (): Promise<HttpResponse<Queued>> =>
+      eventually(async () => {
+        const queued = await send<Queued>(api, 'respond-async', validInput(), key);
+        expect(queued.status).toBe(202);
+        return queued;
+      });
+    const [first, second] = [await queue(), await queue()];
     expect(second.body).toEqual(first.body);
     expect(await jobs.queue.getWaitingCount()).toBe(1);
     const worker = await startWorker(service.env);
     await eventually(async () => {
-      const { status, body } = await timed('respond-async, wait=1', key);
+      const { status, body } = await send<Queued>(api, 'respond-async, wait=1', validInput(), key);
       expect([status, body.id]).toEqual([200, first.body.id]);
     });
     await worker.stop();
