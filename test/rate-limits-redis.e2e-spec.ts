@@ -9,11 +9,13 @@ import {
   type DatabaseServer,
 } from './support/database-servers.js';
 import { eventually } from './support/eventually.js';
-import { validInput } from './support/items.js';
+import { EMPTY_LIST, validInput } from './support/items.js';
 import { startApi, startService, type Service } from './support/service.js';
 import { AUDIENCE, bearer, ISSUER, signWithSecret } from './support/token-issuer.js';
 
 const MAX_BYTES_PER_KEY = 200;
+/** More than the half second that a request waits for the Redis of rate limits, and far less than a create waits. */
+const REFUSED_WITHIN_MS = 5000;
 const SECRET = 'a secret of at least 256 bits for these tests';
 
 describe('the Redis of rate limits', () => {
@@ -25,7 +27,7 @@ describe('the Redis of rate limits', () => {
   beforeAll(async () => {
     redis = await createRedis();
     await startRedis(redis);
-    const limits = { RATE_LIMIT_CREATE: '5/3600', RATE_LIMIT_GETALL: '5/3600' };
+    const limits = { RATE_LIMIT_CREATE: '5/3600', RATE_LIMIT_GETALL: '5/3600', CREATE_WAIT_MS: '60000' };
     service = await startService({ env: { ...limits, RATE_LIMIT_REDIS_URL: redis.url, TRUST_PROXY: 'loopback' } });
     second = await startApi(service.env);
     inspect = new Redis(redis.url, { lazyConnect: true, maxRetriesPerRequest: null });
@@ -42,18 +44,23 @@ describe('the Redis of rate limits', () => {
   let addresses = 0;
   const newAddress = (): string => `198.51.100.${String(++addresses)}`;
   const call = (operation: string, address: string, api = service.api): Promise<HttpResponse<ErrorBody>> =>
-    api.call(operation, operation === 'create' ? validInput() : {}, { 'X-Forwarded-For': address });
+    api.callOnce(operation, operation === 'create' ? validInput() : EMPTY_LIST, { 'X-Forwarded-For': address });
   const health = async (): Promise<object> => (await service.api.request<object>('/health/ready', {})).body;
 
   it('the Redis of rate limits holds one small key for each caller and limit, which says nothing about the caller', async () => {
-    await inspect.flushall();
-    await call('getAll', '2001:db8::1');
-    await call('getAll', '2001:db8::2');
-    await call('create', '2001:db8::3');
-    const keys = await inspect.keys('*');
     const prefix = `{${String(service.env['QUEUE_PREFIX'])}}`;
     const expected = ['create', 'getAll'].map((name) => `${prefix}:limit:${name}:requests:3600:`);
-    expect(keys.map((key) => key.slice(0, -22)).sort()).toEqual(expected);
+    // A request is not counted in Redis if it takes too long.
+    const keys = await eventually(async () => {
+      await inspect.flushall();
+      const network = `2001:db8:0:${String(++addresses)}`;
+      await call('getAll', `${network}::1`);
+      await call('getAll', `${network}::2`);
+      await call('create', `${network}::3`);
+      const stored = await inspect.keys('*');
+      expect(stored.map((key) => key.slice(0, -22)).sort()).toEqual(expected);
+      return stored;
+    });
     for (const key of keys) {
       expect(await inspect.memory('USAGE', key)).toBeLessThan(MAX_BYTES_PER_KEY);
       expect(await inspect.ttl(key)).toBeGreaterThan(3500);
@@ -94,7 +101,7 @@ describe('the Redis of rate limits', () => {
       const since = performance.now();
       const { status, headers, body } = await call('create', address);
       expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'SERVICE_UNAVAILABLE', '1']);
-      expect(performance.now() - since).toBeLessThan(2000);
+      expect(performance.now() - since).toBeLessThan(REFUSED_WITHIN_MS);
       await eventually(async () => {
         expect(await health()).toEqual({
           status: 'degraded',
@@ -113,7 +120,7 @@ describe('the Redis of rate limits', () => {
       if (how === 'killed') await startRedis(redis);
       else redis.resume();
       await eventually(async () => {
-        expect((await call('create', address)).status).toBe(200);
+        expect((await call('create', newAddress())).status).toBe(200);
       });
       await eventually(async () => {
         expect(await health()).toMatchObject({ status: 'ready', parts: { rateLimits: 'ok' } });
@@ -129,9 +136,12 @@ describe('the Redis of rate limits', () => {
     const { url } = await startRedisCluster();
     const api = await startApi({ ...service.env, RATE_LIMIT_REDIS_URL: url });
     try {
-      const statuses: number[] = [];
-      for (let count = 0; count < 6; count++) statuses.push((await call('create', '198.51.100.1', api.api)).status);
-      expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
+      // A create that gets a 503 may have been counted.
+      await eventually(async () => {
+        const [address, statuses]: [string, number[]] = [newAddress(), []];
+        for (let count = 0; count < 6; count++) statuses.push((await call('create', address, api.api)).status);
+        expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
+      });
     } finally {
       await api.stop();
     }

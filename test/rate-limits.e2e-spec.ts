@@ -5,7 +5,7 @@ import { newMongoId } from '@app/database';
 import type { ApiClient, HttpResponse } from './support/api-client.js';
 import { runToExit } from './support/command.js';
 import { eventually } from './support/eventually.js';
-import { validInput } from './support/items.js';
+import { EMPTY_LIST, validInput } from './support/items.js';
 import { RawConnection } from './support/raw-connection.js';
 import { startApi, startService, type Service } from './support/service.js';
 import { bearer } from './support/token-issuer.js';
@@ -44,15 +44,25 @@ describe('rate limits', () => {
     const { stdout } = await runToExit('keys', service.env, ['create', '--owner', owner]);
     return bearer(stdout.trim());
   }
-  const read = (api: ApiClient, headers = {}): Promise<HttpResponse<ErrorBody>> => api.call('getAll', {}, headers);
-  /** Sends a create. Without a worker, it waits until its client disconnects. Returns the status, if there is one. */
-  function waitingCreate({ base }: ApiClient, signal: AbortSignal): Promise<number | undefined> {
+  // A read that takes too long is counted as well.
+  const read = (api: ApiClient, headers = {}): Promise<HttpResponse<ErrorBody>> =>
+    api.callOnce('getAll', EMPTY_LIST, headers);
+  /**
+   * Sends a create, again if it gets a 503. Without a worker, it waits until its client disconnects. Returns the status,
+   * if there is one.
+   */
+  async function waitingCreate(api: ApiClient, signal: AbortSignal): Promise<number | undefined> {
     const body = JSON.stringify(validInput());
     const headers = { 'Content-Type': 'application/json' };
-    return fetch(`${base}${PATH}/create`, { method: 'POST', body, headers, signal }).then(
-      ({ status }) => status,
-      () => undefined,
-    );
+    while (!signal.aborted) {
+      const sent = fetch(`${api.base}${PATH}/create`, { method: 'POST', body, headers, signal });
+      const status = await sent.then(
+        (response) => response.status,
+        () => undefined,
+      );
+      if (status !== 503) return status;
+    }
+    return undefined;
   }
   async function statuses(count: number, send: () => Promise<{ status: number }>): Promise<number[]> {
     const all: number[] = [];
@@ -95,7 +105,7 @@ describe('rate limits', () => {
     const granted: number[] = [];
     // Creates, because reads are granted if Redis responds too late to count them, as on a busy machine.
     const create = async (api: ApiClient | undefined): Promise<boolean> => {
-      const response = await api?.call('create', {}, from(`192.0.2.${String(granted.length)}`));
+      const response = await api?.callOnce('create', {}, from(`192.0.2.${String(granted.length)}`));
       return response?.status === 400;
     };
     await eventually(async () => {
@@ -109,10 +119,10 @@ describe('rate limits', () => {
   it('rate limits are new in each window', async () => {
     const api = await start({ RATE_LIMIT_GETALL: '3/1' });
     await eventually(async () => {
-      expect(await statuses(4, () => read(api))).toEqual([200, 200, 200, 429]);
+      expect(await statuses(3, () => read(api))).toEqual([200, 200, 200]);
+      const { status, headers } = await read(api);
+      expect([status, headers.get('retry-after')]).toEqual([429, '1']);
     });
-    const { headers } = await read(api);
-    expect(headers.get('retry-after')).toBe('1');
     await eventually(async () => {
       expect((await read(api)).status).toBe(200);
     });
@@ -240,26 +250,29 @@ describe('rate limits', () => {
 
   it('rate limits do not count a request that exceeds RATE_LIMIT_CONCURRENT towards other limits', async () => {
     const env = { RATE_LIMIT_CONCURRENT: '1', RATE_LIMIT_CREATE: '100/600', CREATE_WAIT_MS: '120000' };
-    const api = await start(env);
-    const waiting = new AbortController();
-    const create = waitingCreate(api, waiting.signal);
-    // Those before the waiting create arrived, that create, and the one that gets its response after it.
-    let counted = 2;
-    const invalid = (): Promise<HttpResponse<ErrorBody>> => api.call('create', {});
+    // With another API each time, because a create that gets a 503 may have been counted.
     await eventually(async () => {
-      const { status } = await invalid();
-      if (status === 400) counted++;
-      expect(status).toBe(429);
+      const api = await start(env);
+      const waiting = new AbortController();
+      const create = waitingCreate(api, waiting.signal);
+      // Those before the waiting create arrived, that create, and the one that gets its response after it.
+      let counted = 2;
+      const invalid = (): Promise<HttpResponse<ErrorBody>> => api.call('create', {});
+      await eventually(async () => {
+        const { status } = await invalid();
+        if (status === 400) counted++;
+        expect(status).toBe(429);
+      });
+      expect(await statuses(5, invalid)).toEqual([429, 429, 429, 429, 429]);
+      waiting.abort();
+      await create;
+      const { headers } = await eventually(async () => {
+        const response = await invalid();
+        expect(response.status).toBe(400);
+        return response;
+      });
+      expect(headers.get('ratelimit')).toMatch(new RegExp(`^"create";r=${String(100 - counted)};`));
     });
-    expect(await statuses(5, invalid)).toEqual([429, 429, 429, 429, 429]);
-    waiting.abort();
-    await create;
-    const { headers } = await eventually(async () => {
-      const response = await invalid();
-      expect(response.status).toBe(400);
-      return response;
-    });
-    expect(headers.get('ratelimit')).toMatch(new RegExp(`^"create";r=${String(100 - counted)};`));
   });
 
   it('rate limits count the requests at the same time of all instances', async () => {
@@ -286,8 +299,11 @@ describe('rate limits', () => {
     const apis = await startApis(2, { RATE_LIMIT_CONCURRENT: '8' });
     let sent = 0;
     const client = (): Promise<number[]> => statuses(200, () => read(apis[sent++ % 2] as ApiClient));
-    const all = await Promise.all(Array.from({ length: 8 }, client));
-    expect(all.flat().filter((status) => status !== 200)).toEqual([]);
+    const all = (await Promise.all(Array.from({ length: 8 }, client))).flat();
+    const granted = all.filter((status) => status === 200);
+    expect(granted.length).toBeGreaterThan(all.length / 2);
+    // The others took too long.
+    expect(new Set([...all, 503])).toEqual(new Set([200, 503]));
     // 1,600 reads, which take minutes on a busy machine.
-  }, 180_000);
+  }, 240_000);
 });
