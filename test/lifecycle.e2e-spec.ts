@@ -2,6 +2,7 @@ import type { BeforeApplicationShutdown, DynamicModule, OnApplicationShutdown, O
 import { Database } from '@app/database';
 import { ApiModule } from '../apps/api/src/api.module.js';
 import { WorkerModule } from '../apps/worker/src/worker.module.js';
+import { eventually } from './support/eventually.js';
 import { validInput } from './support/items.js';
 import { startService } from './support/service.js';
 
@@ -69,7 +70,10 @@ describe('a stopping API', () => {
       );
       await onApplicationShutdown.call(this);
     });
-    const creating = service.api.call('create', validInput(), { Prefer: 'wait=2' });
+    const creating = service.api.callOnce('create', validInput(), { Prefer: 'wait=5' });
+    await eventually(async () => {
+      expect(await service.metrics()).toContain('item_listing_jobs{state="waiting"} 1');
+    });
     await service.stop();
     expect((await creating).status).toBe(504);
     expect(states).toEqual(['closed']);

@@ -19,15 +19,22 @@ describe('a failover behind the address of a single Redis', () => {
     await removeDatabaseServers();
   });
 
-  const waits = async ({ metrics }: RunningApi): Promise<string[]> =>
-    (await metrics()).split('\n').filter((line) => /^item_listing_create_waits_total.* [1-9]/.test(line));
+  /** Returns how many creates have been ended by a reply. */
+  const replied = async ({ metrics }: RunningApi): Promise<number> =>
+    Number(/^item_listing_create_waits_total\{end="reply"\} (\d+)$/m.exec(await metrics())?.[1]);
+  /** Waits until a reply ends a create. On a busy machine, a look-up may do so before. */
+  const expectReply = (one: RunningApi): Promise<void> =>
+    eventually(async () => {
+      const before = await replied(one);
+      await one.api.create(validInput());
+      expect(await replied(one)).toBe(before + 1);
+    });
 
   it('the replies of a worker reach APIs that have connected before and after a failover of Redis', async () => {
     await service.api.create(validInput());
     await redis.failOver();
-    await eventually(() => service.api.create(validInput()));
+    await expectReply(service);
     later = await startApi(service.env);
-    for (let count = 0; count < 5; count += 1) await later.api.create(validInput());
-    expect(await waits(later)).toEqual(['item_listing_create_waits_total{end="reply"} 5']);
+    await expectReply(later);
   });
 });
