@@ -19,7 +19,8 @@ describe('commands while a secondary is unavailable', () => {
     schema = new SchemaRepository(database);
     const primary = ((await database.connection.db?.command({ hello: 1 })) as { primary: string }).primary;
     await mongods[hosts.findIndex((host) => host !== primary)]?.kill();
-  });
+    // Starting three servers and electing a primary takes minutes on a busy machine.
+  }, 240_000);
   afterAll(async () => {
     await database.close();
     await removeDatabaseServers();

@@ -28,7 +28,8 @@ describe('items of a replica set whose secondaries are preferred', () => {
     for (const member of members) if (!secondaries.includes(member)) await member.close();
     const uri = `mongodb://${hosts.join(',')}/${NAME}?replicaSet=rs0&readPreference=secondaryPreferred`;
     service = await startService({ env: { MONGODB_URI: uri } });
-  });
+    // Starting three servers and electing a primary takes minutes on a busy machine.
+  }, 240_000);
   afterAll(async () => {
     await service.stop();
     await Promise.all(secondaries.map((secondary) => secondary.close()));

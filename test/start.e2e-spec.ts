@@ -41,7 +41,10 @@ describe('npm start', () => {
     const commands = output.match(/^ *curl .*$/gm) ?? [];
     expect(commands).toHaveLength(3);
     for (const command of commands) {
-      const { stdout } = await run('bash', ['-c', command.replace('curl ', 'curl --silent --fail-with-body ')]);
+      const { stdout } = await run('bash', [
+        '-c',
+        command.replace('curl ', 'curl --silent --fail-with-body --retry 5 '),
+      ]);
       expect(stdout).toContain('"publicId"');
     }
     const [, redis = ''] = /Redis \S+ on (127\.0\.0\.1:\d+)/.exec(output) ?? [];
@@ -51,7 +54,7 @@ describe('npm start', () => {
     expect(await exited).toEqual([0, null]);
     await expect(fetch(`${api}/health/live`)).rejects.toThrow('fetch failed');
     expect(output).toMatch(/^ok +Stop .*api.*worker.*Redis.*MongoDB/m);
-  });
+  }, 240_000);
 });
 
 async function settingsOf(url: string): Promise<Record<string, string>> {

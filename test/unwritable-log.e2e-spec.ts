@@ -53,7 +53,8 @@ describe('the log that cannot be written', () => {
       const isLive = async (): Promise<void> => {
         expect((await fetch(`http://127.0.0.1:${port}/health/live`)).status).toBe(200);
       };
-      await eventually(isLive);
+      // A process starts in this time.
+      await eventually(isLive, 60_000);
       for (let requests = 0; requests < REQUESTS; requests += 1) await isLive();
       const { code, afterMs } = await service.end('SIGTERM');
       expect(code).toBe(0);
