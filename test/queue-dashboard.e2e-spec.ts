@@ -111,10 +111,12 @@ describeInBrowser('the queue dashboard (skipped unless Chromium is installed: ap
   it('the queue dashboard does not discard a job that was retried in the meantime', async () => {
     const id = await addRefused();
     await openFailed(id);
+    // The list is updated every few seconds, but not the dialog.
+    await buttonsOf(id).nth(3).click();
+    await page.getByRole('button', { name: 'Confirm' }).waitFor();
     await jobs.queue.pause();
     await jobs.queue.getJob(id).then((job) => job?.retry());
     const response = page.waitForResponse((each) => each.url().endsWith('/clean'));
-    await buttonsOf(id).nth(3).click();
     await confirm();
     expect((await response).status()).toBe(500);
     await page.getByText('it is not failed').first().waitFor();
