@@ -10,6 +10,10 @@ import { redisHasTls, SecuredStores } from './support/secured-stores.js';
 const describeWithTls = findProgram('openssl') && redisHasTls() ? describe : describe.skip;
 const LOCAL = { HOST: '127.0.0.1', PORT: '0', ADMIN_PORT: '0', WORKER_PORT: '0' };
 const NAMES = 'DNS:localhost, IP:127.0.0.1';
+/** How long a busy machine may take until two processes have connected to the stores. */
+const WITHIN_MS = 60_000;
+
+jest.setTimeout(240_000);
 
 describeWithTls('stores with TLS and passwords (skipped unless openssl is on PATH and Redis is built with TLS)', () => {
   let stores: SecuredStores;
@@ -32,14 +36,14 @@ describeWithTls('stores with TLS and passwords (skipped unless openssl is on PAT
     [api, worker] = [ServiceProcess.start('api', all), ServiceProcess.start('worker', all)];
   };
   const expectReady = async (): Promise<void> => {
-    await Promise.all([api.waitForStatus('ready'), worker.waitForStatus('ready')]);
+    await Promise.all([api, worker].map((process) => process.waitForStatus('ready', WITHIN_MS)));
   };
   const expectLog = (process: ServiceProcess, pattern: RegExp): Promise<void> =>
     eventually(() => {
       expect(process.log.map(({ msg, error = '' }) => `${msg} ${String(error)}`)).toContainEqual(
         expect.stringMatching(pattern),
       );
-    });
+    }, WITHIN_MS);
   /** Expects both processes to say why they cannot use the stores, and which of them. */
   const expectUnavailable = async (redis: RegExp, mongodb: RegExp): Promise<void> => {
     for (const process of [api, worker]) {

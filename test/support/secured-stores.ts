@@ -13,6 +13,8 @@ import { eventually } from './eventually.js';
 
 const run = promisify(execFile);
 const DOCUMENT = join(__dirname, '..', '..', 'docs', 'securing.md');
+/** How long a busy machine may take to start a store. */
+const START_WITHIN_MS = 60_000;
 const FOLDER = '/etc/item-listing/tls';
 const REDIS_ADMIN = 'REDIS-ADMIN-PASSWORD';
 const MONGODB_ADMIN = 'MONGODB-ADMIN-PASSWORD';
@@ -81,13 +83,15 @@ export class SecuredStores {
   private async runOnRedis(port: number, ...[name, ...args]: [string, ...string[]]): Promise<unknown> {
     const [username, password] = ['admin', this.passwords.get(REDIS_ADMIN) ?? ''];
     const [host, tls] = ['localhost', { rejectUnauthorized: false }];
+    const since = Date.now();
     const redis = new Redis({
       host,
       port,
       tls,
       username,
       password,
-      retryStrategy: () => 50,
+      // It may still be starting.
+      retryStrategy: () => (Date.now() - since < START_WITHIN_MS ? 50 : null),
       maxRetriesPerRequest: null,
     });
     redis.on('error', () => undefined);
@@ -202,7 +206,7 @@ export class SecuredStores {
     const client = new mongo.MongoClient(uri, { tlsAllowInvalidCertificates: true, tlsAllowInvalidHostnames: true });
     try {
       // MongoDB may still be starting, or electing its primary.
-      for (const command of commands) await eventually(() => client.db(database).command(command), 60_000);
+      for (const command of commands) await eventually(() => client.db(database).command(command), START_WITHIN_MS);
     } finally {
       await client.close();
     }
