@@ -12,6 +12,8 @@ import { openQueue, type OpenQueue } from './support/queue.js';
 import { startService, startWorker, type Service } from './support/service.js';
 
 const ASYNC = { Prefer: 'respond-async' };
+/** The API recounts the queue within 250 ms. The rest is for slow machines. */
+const COUNTED_WITHIN_MS = 2000;
 /** Longer than tests wait for a worker to start. */
 const CREATE_WAIT_MS = '60000';
 
@@ -83,7 +85,7 @@ describe('a full queue', () => {
     expect(waiting).toBe(responses.filter(({ status }) => status === 202).length);
     // Creates in flight while the queue is counted may exceed the limit.
     expect(waiting).toBeLessThan(20);
-    expect(await fill()).toBe(Math.max(0, 5 - waiting));
+    expect(await fill()).toBe(0);
   });
 
   it('a full queue still serves reads, replays and retries of a queued create', async () => {
@@ -131,7 +133,7 @@ describe('a full queue', () => {
     const large = validInput({ description: 'x'.repeat(100_000) });
     await eventually(async () => {
       expect(await fill(large)).toBeLessThanOrEqual(1);
-    });
+    }, COUNTED_WITHIN_MS);
     const waiting = await jobs.queue.getWaitingCount();
     expect(waiting).toBeGreaterThanOrEqual(3);
     expectRefused(await createOnce(validInput()));
@@ -145,7 +147,7 @@ describe('a full queue', () => {
     await jobs.queue.clean(0, 1, 'delayed');
     await eventually(async () => {
       expect((await createOnce(validInput())).status).toBe(202);
-    });
+    }, COUNTED_WITHIN_MS);
   });
 
   it('the bytes of delayed jobs count towards the limit of the queue', async () => {
@@ -288,7 +290,7 @@ describe('a Redis that fills up', () => {
     await limit(Math.floor((await used()) * factor));
     await eventually(async () => {
       expectError(await createOnce(), 503, 'SERVICE_UNAVAILABLE');
-    });
+    }, COUNTED_WITHIN_MS);
     await eventually(async () => {
       const { body: ready } = await service.api.request<ReadyReport>('/health/ready', {});
       expect([ready.status, ready.parts['memory']]).toEqual([

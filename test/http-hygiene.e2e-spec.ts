@@ -285,7 +285,7 @@ describe('a client that does not read its response', () => {
     const since = Date.now();
     await new Promise((resolve) => stalling.on('error', () => undefined).once('close', resolve));
     clearInterval(sending);
-    expect(Date.now() - since).toBeLessThan(30_000);
+    expect(Date.now() - since).toBeLessThan(8000);
   });
 
   it('a client receives the whole response if it keeps reading slowly', async () => {

@@ -9,13 +9,10 @@ import { uniqueWord, validInput } from './support/items.js';
 import { endProcesses, ServiceProcess } from './support/processes.js';
 import { openQueue, type OpenQueue } from './support/queue.js';
 
-/** Orchestrators kill processes that have not stopped after this time. */
-const STOPPED_WITHIN_MS = 10_000;
-/**
- * An idle process stops after the half second that it gives load balancers to stop sending requests, not only after the
- * 7 s that it gives requests.
- */
-const IDLE_STOPPED_WITHIN_MS = 6000;
+/** Processes promise to stop within 9 s, because orchestrators kill them after 10 s. */
+const STOPPED_WITHIN_MS = 9500;
+/** An idle process stops after the half second that it gives load balancers to stop sending requests. */
+const IDLE_STOPPED_WITHIN_MS = 3000;
 
 describe('on a signal to stop', () => {
   let env: NodeJS.ProcessEnv;

@@ -299,11 +299,8 @@ describe('rate limits', () => {
     const apis = await startApis(2, { RATE_LIMIT_CONCURRENT: '8' });
     let sent = 0;
     const client = (): Promise<number[]> => statuses(200, () => read(apis[sent++ % 2] as ApiClient));
-    const all = (await Promise.all(Array.from({ length: 8 }, client))).flat();
-    const granted = all.filter((status) => status === 200);
-    expect(granted.length).toBeGreaterThan(all.length / 2);
-    // The others took too long.
-    expect(new Set([...all, 503])).toEqual(new Set([200, 503]));
+    const all = await Promise.all(Array.from({ length: 8 }, client));
+    expect(all.flat().filter((status) => status !== 200)).toEqual([]);
     // 1,600 reads, which take minutes on a busy machine.
   }, 240_000);
 });

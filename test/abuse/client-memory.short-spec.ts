@@ -143,8 +143,7 @@ describe('an API whose clients make it buffer data', () => {
       await expectServed();
     }
     const responses = connections.map((connection) => connection.nextResponse());
-    // On a busy machine, the time of some reads runs out. None is cut off.
-    for (const { status } of await Promise.all(responses)) expect([404, 503]).toContain(status);
+    expect(new Set((await Promise.all(responses)).map(({ status }) => status))).toEqual(new Set([404]));
     await expectBoundedMemory();
   });
 

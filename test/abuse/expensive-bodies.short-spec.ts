@@ -1,12 +1,13 @@
 import { SchemaRepository, type Database } from '@app/database';
 import type { ApiClient } from '../support/api-client.js';
 import { freshEnvironment, openDatabase } from '../support/environment.js';
-import { eventually } from '../support/eventually.js';
 import { validInput } from '../support/items.js';
+import { median } from '../support/median.js';
 import { endProcesses, ServiceProcess } from '../support/processes.js';
 
 /** A body may block a process for 25 ms. Ten times that leaves room for slow or busy machines. */
 const MAX_BLOCKED_MS = 250;
+const RUNS = 5;
 /** The limits of a body and of an item, less room for the other fields. */
 const [LARGEST_BODY, LARGEST_ITEM] = [1_048_576 - 1000, 65_536 - 1000];
 
@@ -103,14 +104,15 @@ describe('a body that is expensive to read', () => {
     it.each(bodies)(
       'a body that is expensive to read does not block other requests: %s of %s',
       async (_what, operation, body, expected) => {
-        // Repeated, because other processes may delay these. A body that blocks them does so every time.
-        await eventually(async () => {
+        const delays: number[] = [];
+        for (let run = 0; run < RUNS; run++) {
           await longestDelays();
           const headers = { 'Content-Type': 'application/json' };
           const { status } = await client.post(`/api/orpc/items/${operation}`, body, headers);
           expect(expected).toContain(status);
-          expect(Math.max(...(await longestDelays()))).toBeLessThan(MAX_BLOCKED_MS);
-        });
+          delays.push(Math.max(...(await longestDelays())));
+        }
+        expect(median(delays)).toBeLessThan(MAX_BLOCKED_MS);
       },
     );
   });

@@ -7,16 +7,14 @@ import { record, store, uniqueWord, validInput } from '../support/items.js';
 import { endProcesses, ServiceProcess } from '../support/processes.js';
 import { RawConnection } from '../support/raw-connection.js';
 
-/** Several times what the slowest of these requests takes, even on a busy machine. */
-const SOON_MS = 8000;
+/** Several times what the slowest of these requests takes. */
+const SOON_MS = 3000;
 /** Reads come first, because items whose names take a megabyte would take long to list. */
 const READS_FIRST = [true, false].flatMap((areReads) =>
   HOSTILE_REQUESTS.filter(({ operation }) => (operation !== 'create') === areReads),
 );
 /** Memory limit of each process after all requests, which send more than that in total. */
 const MAX_MEGABYTES = 450;
-/** What a process logs that had too little time on a busy machine. */
-const UNAVAILABLE = /^(MongoDB|Redis) is unavailable/;
 const GET_BY_ID = '/api/orpc/items/getById';
 const HEAD = `POST ${GET_BY_ID} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
 
@@ -133,8 +131,7 @@ export function describeHostileInput(rounds: number): void {
       for (const process of processes) {
         expect(process.isRunning).toBe(true);
         expect(await megabytesOf(process)).toBeLessThan(MAX_MEGABYTES);
-        const logged = process.log.filter(({ level, msg }) => Number(level) >= 40 && !UNAVAILABLE.test(msg));
-        expect(logged).toEqual([]);
+        expect(process.log.filter(({ level }) => Number(level) >= 40)).toEqual([]);
       }
     });
   });

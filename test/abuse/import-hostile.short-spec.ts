@@ -153,10 +153,14 @@ describe('importing hostile input', () => {
   it.each([
     ['a quote inside a cell', '1,32" TV', 0, '240001 lines read: 240001 to be stored'],
     ['a quote that is never closed', '1,"TV', 1, '240001 lines read: 240000 to be stored'],
-  ])('import reads a megabyte of short CSV lines after %s within seconds', async (_, line, exitCode, summary) => {
-    const { code, stdout } = await dryRun('csv', `id,title\n${line}\n${'7,a\n'.repeat(240_000)}`);
-    expect([code, stdout]).toEqual([exitCode, expect.stringContaining(summary)]);
-  });
+  ])(
+    'import reads a megabyte of short CSV lines after %s within seconds',
+    async (_, line, exitCode, summary) => {
+      const { code, stdout } = await dryRun('csv', `id,title\n${line}\n${'7,a\n'.repeat(240_000)}`);
+      expect([code, stdout]).toEqual([exitCode, expect.stringContaining(summary)]);
+    },
+    40_000,
+  );
 
   it('import stores the text of a cell that contains a quote', async () => {
     const { stdout } = await run(['-', '--kind', 'brands', '--format', 'csv'], 'id,title\n71,32" TV\n72,plain\n');

@@ -6,9 +6,8 @@ import { uniqueWord, validInput } from '../support/items.js';
 /** One request of the quiet client. */
 interface Attempt {
   operation: 'create' | 'getById' | 'getAll';
-  /** The status of the last response; `lost` without one. */
+  /** The status of the response; `lost` without one. */
   status: number | 'lost';
-  /** Includes the time of repeated requests. */
   afterMs: number;
 }
 

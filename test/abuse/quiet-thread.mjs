@@ -1,6 +1,5 @@
 // A well-behaved client in its own thread, so that the work of the attacker does not delay its requests.
-// Sends each request when it is due, even if earlier ones have no response yet, and again if it gets a 503. Posts its
-// attempts after a message.
+// Sends each request when it is due, even if earlier ones have no response yet. Posts its attempts after a message.
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -33,17 +32,9 @@ parentPort.close();
 
 async function attempt(operation, body) {
   const since = performance.now();
-  let { status, item } = await trySend(operation, body);
-  while (status === 503 && performance.now() - since < GIVE_UP_MS) {
-    await delay(EVERY_MS);
-    ({ status, item } = await trySend(operation, body));
-  }
+  const { status, item } = await send(operation, body).catch(() => ({ status: 'lost' }));
   if (operation === 'create' && status === 200) lastId = item.id;
   attempts.push({ operation, status, afterMs: performance.now() - since });
-}
-
-function trySend(operation, body) {
-  return send(operation, body).catch(() => ({ status: 'lost' }));
 }
 
 async function send(operation, body) {
@@ -56,8 +47,5 @@ async function send(operation, body) {
   sent.end(JSON.stringify(body));
   const [response] = await once(sent, 'response');
   const chunks = await response.toArray();
-  return {
-    status: response.statusCode,
-    item: operation === 'create' && response.statusCode === 200 ? JSON.parse(Buffer.concat(chunks)) : undefined,
-  };
+  return { status: response.statusCode, item: operation === 'create' ? JSON.parse(Buffer.concat(chunks)) : undefined };
 }

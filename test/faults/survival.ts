@@ -7,7 +7,7 @@ import { acceptedAndLost, describeAttempts, findAnomalies, isRefused, keysOf } f
 
 const WARM_UP_ITEMS = 50;
 const RECOVERED_WITHIN_MS = 15_000;
-const SETTLED_WITHIN_MS = 60_000;
+const SETTLED_WITHIN_MS = 30_000;
 /** How many of the creates that returned 200 are repeated. */
 const REPEATED = 100;
 const NOTHING = { lost: [], duplicated: [], unrequested: [], notUnique: [], inconsistent: [], failedButStored: [] };
@@ -41,8 +41,8 @@ async function expectSurvivedOn(deployment: Deployment, fault: Fault): Promise<S
   try {
     await waitForCreates(load, 0, WARM_UP_ITEMS);
     await fault.inject(deployment, load);
-    await deployment.restore();
     const restoredAt = Date.now();
+    await deployment.restore();
     await waitForCreates(load, restoredAt, 1);
     const recoveredMs = Date.now() - restoredAt;
     expect(recoveredMs).toBeLessThan(RECOVERED_WITHIN_MS);

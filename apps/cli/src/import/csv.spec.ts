@@ -100,7 +100,7 @@ describe('readCsv', () => {
     const lines = '\n123456789'.repeat(Math.ceil(MAX_LINE_BYTES / 10));
     const found = await names(`name,b\n"one${lines}",x\ntwo,x`);
     expect([found[0], found.at(-1)]).toEqual(['rejected 2', 'two']);
-  });
+  }, 30_000);
 
   it('reports where the quoted cell of a rejected line ends, and why', async () => {
     const reasonsIn = async (text: string) =>
