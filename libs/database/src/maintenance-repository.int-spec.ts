@@ -9,7 +9,7 @@ import { MaintenanceRepository, type StaleItem } from './maintenance-repository.
 import { SchemaRepository } from './schema-repository.js';
 
 const NOW = new Date('2026-11-01T00:00:00Z');
-const BATCH = 500;
+const BATCH = 100;
 
 describe('MaintenanceRepository', () => {
   let database: Database;
@@ -38,8 +38,8 @@ describe('MaintenanceRepository', () => {
       ({ publicId }) => publicId,
     );
 
-  it('clears lapsed boosts in batches of at most 500, the oldest first', async () => {
-    const lapsed = Array.from({ length: 2 * BATCH + 100 }, (_, index) => boosted((index * 7919) % 100_000));
+  it('clears lapsed boosts in batches of at most 100, the oldest first', async () => {
+    const lapsed = Array.from({ length: 2 * BATCH + 20 }, (_, index) => boosted((index * 7919) % 100_000));
     const active = [boosted(-1), boosted(0, { boostExpiresAt: null })];
     await store(database, ...lapsed, ...active);
     const { items } = database.models;
@@ -49,7 +49,7 @@ describe('MaintenanceRepository', () => {
       (filter as unknown as { _id: { $in: unknown[] } })._id.$in.map(String),
     );
     updateMany.mockRestore();
-    expect(batches.map(({ length }) => length)).toEqual([BATCH, BATCH, 100]);
+    expect(batches.map(({ length }) => length)).toEqual([BATCH, BATCH, 20]);
     const oldest = lapsed.sort((a, b) => Number(a.boostExpiresAt) - Number(b.boostExpiresAt));
     expect(batches.flat()).toEqual(oldest.map(({ _id }) => _id.toHexString()));
     expect(await stillBoosted()).toEqual(active.map(({ publicId }) => publicId));
@@ -101,17 +101,17 @@ describe('MaintenanceRepository', () => {
     },
   );
 
-  it('converts ends stored as text in batches of at most 500, and writes nothing if an end is no time', async () => {
+  it('converts ends stored as text in batches of at most 100, and writes nothing if an end is no time', async () => {
     const { collection } = database.models.items;
-    await store(database, ...Array.from({ length: BATCH + 100 }, () => boosted(0)), boosted(0));
+    await store(database, ...Array.from({ length: BATCH + 20 }, () => boosted(0)), boosted(0));
     await collection.updateMany({}, { $set: { boostExpiresAt: '2026-11-02T00:00:00.000Z' } });
     await collection.updateOne({}, { $set: { boostExpiresAt: 'some day' } });
     const updateMany = jest.spyOn(collection, 'updateMany');
     for (let times = 0; times < 2; times++) await maintenance.clearLapsedBoosts(NOW);
     const results = await Promise.all(updateMany.mock.results.map(({ value }) => value as Promise<mongo.UpdateResult>));
     updateMany.mockRestore();
-    expect(results.map(({ modifiedCount }) => modifiedCount)).toEqual([BATCH, 100]);
-    expect(await collection.countDocuments({ boostExpiresAt: { $type: 'date' } })).toBe(BATCH + 100);
+    expect(results.map(({ modifiedCount }) => modifiedCount)).toEqual([BATCH, 20]);
+    expect(await collection.countDocuments({ boostExpiresAt: { $type: 'date' } })).toBe(BATCH + 20);
   });
 
   it('keeps a boost that another service extends meanwhile', async () => {

@@ -13,8 +13,11 @@ export type SearchSource = Pick<ItemRecord, 'name' | 'description' | 'brandTitle
 /** An item whose search terms are missing or come from older rules. Values other than strings and null are omitted. */
 export type StaleItem = { [Field in keyof SearchSource]?: SearchSource[Field] | null } & { _id: Types.ObjectId };
 
-/** A batch ends at this many items, or once it has this many bytes. */
-const BATCH = { items: 500, bytes: 8_388_608 };
+/**
+ * A batch ends at this many items, or once it has this many bytes. It is small enough for workers that have a small share
+ * of a core: with 500 items, the driver gave up on MongoDB before they had read its response.
+ */
+const BATCH = { items: 100, bytes: 8_388_608 };
 
 /** Converts the end of a boost to a date if possible. MongoDB converts whole numbers of 64 bits only. */
 const TO_DATE = {
