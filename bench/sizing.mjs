@@ -17,8 +17,11 @@ import { linePlot } from './plots.mjs';
 import { startPool } from './pool.mjs';
 import { startDemoApi } from './subjects.mjs';
 
-/** The CPU limit of each worker: so low that two cores are enough for all of them, MongoDB, Redis, the API and the clients. */
-const CORES = 0.03;
+/**
+ * Each worker is limited to the share of a core with which it stores about this many creates per second: so few that two
+ * cores are enough for all workers, MongoDB, Redis, the API and the clients, and bursts take as long on any machine.
+ */
+const WORKER_RATE = 100;
 /** Below the default `BACKLOG_LIMIT`. Many, because the API needs a moment until the first of them are queued. */
 const BURST_ITEMS = 4000;
 /** Of the burst that gives the rate of one worker. */
@@ -44,22 +47,28 @@ export async function measure(bench) {
   const service = await startDemoApi(bench, ENV);
   const first = await startPool(bench, service, 'worker', 1);
   await meter.warmUp([service], { creates: { connections: 64, ms: size.initialWarmUpMs } });
+  const full = await meter.measure(service, { creates: { connections: 256, count: WARM_UP_CREATES } });
   await first.stop();
+  const cores = Number(((WORKER_RATE * cpuPerCreate('worker 1')(full)) / 1000).toFixed(2));
   const bytesPerJob = await measureJobs(bench, service);
-  const { rows, results } = await measureGroups(bench, { service }, { sizing: sizingGroup(bench) });
-  const deviations = BURST_WORKERS.flatMap((workers) => deviationRows(workers, results.sizing));
+  const { rows, results } = await measureGroups(bench, { service }, { sizing: sizingGroup(bench, cores) });
+  const titleOf = (workers) => `${number(BURST_ITEMS)} creates at once, ${workers} workers of ${cores} cores`;
+  const deviations = BURST_WORKERS.flatMap((workers) => deviationRows(titleOf(workers), workers, results.sizing));
   const notes = [
-    `The workers of ${CORES} cores are limited once they have stored ${number(WARM_UP_CREATES)} items each. The other processes have no limit.`,
+    `The workers of ${cores} cores are limited once they have stored ${number(WARM_UP_CREATES)} items each. The other processes have no limit.`,
     `A burst is ${number(BURST_ITEMS)} creates at once, over as many connections.`,
   ];
   const plots = Object.fromEntries(
-    BURST_WORKERS.map((workers) => [`burst-${workers}-workers`, burstPlot(workers, results.sizing)]),
+    BURST_WORKERS.map((workers) => [
+      `burst-${workers}-workers`,
+      burstPlot(`Items stored of ${titleOf(workers)}`, workers, results.sizing),
+    ]),
   );
   return { notes, rows: [...rows, bytesPerJob, ...memoryRows(results.sizing), ...deviations], plots };
 }
 
 /** Variants with as many workers as their names say, or with one of them unlimited, or without. */
-function sizingGroup(bench) {
+function sizingGroup(bench, cores) {
   const { warmUpMs, ms } = bench.size;
   const burst = (items) => ({ subject: 'service', creates: { connections: items, count: items } });
   let pool;
@@ -69,7 +78,7 @@ function sizingGroup(bench) {
     variant,
     of: (measured) => 1000 / cpuMs(measured),
   });
-  const rate = `creates/s of one worker of ${CORES} cores, which stores ${number(RATE_ITEMS)} creates at once`;
+  const rate = `creates/s of one worker of ${cores} cores, which stores ${number(RATE_ITEMS)} creates at once`;
   return {
     variants: {
       1: burst(RATE_ITEMS),
@@ -82,7 +91,7 @@ function sizingGroup(bench) {
       pool = await startPool(bench, service, 'worker', workers);
       if (workers === 0) return;
       await bench.meter.measure(service, { creates: { connections: 256, count: WARM_UP_CREATES * workers } });
-      if (variant !== 'unlimited') pool.limit(CORES);
+      if (variant !== 'unlimited') pool.limit(cores);
     },
     after: () => pool.stop(),
     figures: [
@@ -122,13 +131,13 @@ function memoryRows(results) {
 }
 
 /** Compares the bursts of all rounds with the formula and the simulation, each with the rate of its round. */
-function deviationRows(workers, results) {
+function deviationRows(burst, workers, results) {
   const measured = results[workers].map(({ creates }) => creates.ms.max / 1000);
   const bursts = results[1].map((one) => burstOf(workers, one));
   return Object.entries(MODELS).map(([name, secondsOf]) => {
     const predicted = bursts.map(secondsOf);
     return {
-      title: `${burstTitle(workers)}: deviation of the measured time from ${name}`,
+      title: `${burst}: deviation of the measured time from ${name}`,
       values: measured.map((seconds, round) => Math.abs(seconds / predicted[round] - 1)),
       format: (value) => `${(value * 100).toFixed(0)} %`,
       better: 'less',
@@ -139,7 +148,7 @@ function deviationRows(workers, results) {
 }
 
 /** Plots the burst of the last round, as measured, as simulated and by the formula. */
-function burstPlot(workers, results) {
+function burstPlot(title, workers, results) {
   const { timeline } = results[workers].at(-1).creates;
   const burst = burstOf(workers, results[1].at(-1));
   const origin = [0, 0];
@@ -148,7 +157,7 @@ function burstPlot(workers, results) {
     [s, before[1]],
     [s, total],
   ]);
-  return linePlot(`Items stored of ${burstTitle(workers)}`, {
+  return linePlot(title, {
     measured: [origin, ...timeline],
     simulated: [origin, ...steps],
     'by formula': [origin, [drainSecondsByFormula(burst), BURST_ITEMS]],
@@ -158,8 +167,4 @@ function burstPlot(workers, results) {
 /** Returns the input of the formula and the simulation. They know only the rate of one worker, from another burst. */
 function burstOf(workers, one) {
   return { items: BURST_ITEMS, workers, workerRate: burstRate(one) };
-}
-
-function burstTitle(workers) {
-  return `${number(BURST_ITEMS)} creates at once, ${workers} workers of ${CORES} cores`;
 }
