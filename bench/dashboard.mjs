@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import getPort from 'get-port';
 import { LOCAL, ROOT } from '../tools/checkout/root.mjs';
 import { waitUntilReady } from '../tools/processes/child.mjs';
 import { number } from './figures.mjs';
 import { linePlot } from './plots.mjs';
+import { freePort } from './processes.mjs';
 import { compile, startSubjects } from './subjects.mjs';
 
 const PANELS = ['Requests', 'Request duration, p99', 'Jobs in the queue', 'Age of the oldest waiting job'];
@@ -24,7 +24,7 @@ const SUSPENDED_S = 6;
 
 /** Plots panels of the dashboard while the service gets a burst of creates, and while its worker is suspended. */
 export async function measure(bench) {
-  const ADMIN_PORT = await getPort();
+  const ADMIN_PORT = await freePort();
   const { service } = await startSubjects(bench, [], [{ name: 'service', env: { ADMIN_PORT } }]);
   const prometheus = await startPrometheus(bench.launcher, { api: ADMIN_PORT, worker: service.env.WORKER_PORT });
   const start = Date.now() / 1000 + BEGIN_AFTER_S;
@@ -62,7 +62,7 @@ async function startPrometheus(launcher, ports) {
   const targets = Object.entries(ports).map(([name, port]) => [name, `http://127.0.0.1:${port}`]);
   const file = join(folder, monitoring.PROMETHEUS_CONFIG);
   writeFileSync(file, monitoring.prometheusConfig(Object.fromEntries(targets)));
-  const port = await getPort();
+  const port = await freePort();
   const child = launcher.start('Prometheus', 'prometheus', monitoring.prometheusArguments(port, folder));
   const url = `http://127.0.0.1:${port}`;
   await waitUntilReady(child, async () => (await fetch(`${url}/-/ready`)).ok);

@@ -1,10 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
-import getPort from 'get-port';
 import { Redis } from 'ioredis';
 import mongoose from 'mongoose';
 import { LOCAL } from '../tools/checkout/root.mjs';
 import { runMongodb, runRedis } from '../tools/embedded/start-databases.mjs';
+import { freePort } from './processes.mjs';
 
 /** The MongoDB and Redis that all subjects share. Each subject has its own database and queue. */
 export class Databases {
@@ -42,8 +42,8 @@ export class Databases {
       NODE_ENV: 'production',
       LOG_LEVEL: 'warn',
       HOST: '127.0.0.1',
-      PORT: String(await getPort()),
-      WORKER_PORT: String(await getPort()),
+      PORT: String(await freePort()),
+      WORKER_PORT: String(await freePort()),
       ADMIN_PORT: '0',
       MONGODB_URI: uri.href,
       REDIS_URL: this.uris.redis,

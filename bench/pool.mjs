@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import getPort from 'get-port';
 import { serviceArguments } from '../tools/start/services.mjs';
 import { StepError } from '../tools/steps.mjs';
+import { freePort } from './processes.mjs';
 import { startProcess } from './subjects.mjs';
 
 const CGROUPS = '/sys/fs/cgroup';
@@ -16,7 +16,7 @@ const PERIOD_US = 100_000;
  */
 export async function startPool({ launcher }, subject, kind, count) {
   const start = async (_, index) => {
-    const port = await getPort();
+    const port = await freePort();
     const env = { ...subject.env, PORT: port, WORKER_PORT: port };
     const child = await startProcess(launcher, `${kind} ${index + 1}`, serviceArguments(kind), port, env);
     return { ...child, port };
@@ -43,7 +43,7 @@ export async function startPool({ launcher }, subject, kind, count) {
 function limitCpu(pid, cores) {
   const isVersion1 = existsSync(join(CGROUPS, 'cpu', 'cgroup.procs'));
   const folder = join(CGROUPS, isVersion1 ? 'cpu' : '', `item-listing-bench-${pid}`);
-  const quota = cores * PERIOD_US;
+  const quota = Math.round(cores * PERIOD_US);
   const files = isVersion1
     ? { 'cpu.cfs_period_us': PERIOD_US, 'cpu.cfs_quota_us': quota }
     : { 'cpu.max': `${quota} ${PERIOD_US}` };

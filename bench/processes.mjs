@@ -1,7 +1,16 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import getPort, { portNumbers } from 'get-port';
+
+/** Below those that Linux gives to connections, one of which could take a port before its process listens. */
+const PORTS = portNumbers(20_000, 29_999);
 
 /** Linux counts CPU time in hundredths of a second (`getconf CLK_TCK`). */
 const MS_PER_TICK = 10;
+
+/** Returns a port for a process. It has not been returned before. */
+export function freePort() {
+  return getPort({ port: PORTS, reserve: true });
+}
 
 /** Returns the CPU time of all threads of a process so far, in ms, or NaN without /proc. */
 export function cpuMsOf(pid) {

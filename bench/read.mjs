@@ -1,8 +1,8 @@
 import { deepStrictEqual, strictEqual } from 'node:assert';
-import getPort from 'get-port';
 import { loadCatalogue } from './catalogue.mjs';
 import { number, ratio, READS_PER_SECOND } from './figures.mjs';
 import { chosen, measureGroups, sameLoad } from './groups.mjs';
+import { freePort } from './processes.mjs';
 import { readQueries } from './read-queries.mjs';
 import { call, startSubject, titleOf } from './subjects.mjs';
 
@@ -16,7 +16,7 @@ export async function measure(bench) {
   const subjects = {};
   // No worker, because it would clear lapsed boosts while the peers are measured.
   for (const name of ['service', ...(options.against ? ['other'] : []), 'direct', 'minimal'])
-    subjects[name] = await startSubject(bench, name, { ...env, PORT: await getPort() }, { processes: ['api'] });
+    subjects[name] = await startSubject(bench, name, { ...env, PORT: await freePort() }, { processes: ['api'] });
 
   const groups = {};
   for (const [title, query] of Object.entries(chosen(await readQueries(db, size.ids), options.only))) {
