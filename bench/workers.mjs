@@ -9,7 +9,7 @@ const MUSTS = { 1: undefined, 2: 1.8, 4: 3.3, 8: 5.5 };
 const COUNTS = Object.keys(MUSTS);
 /**
  * Each process has as many clients as another, because both batch what is requested at the same time. With fewer than the
- * 128 jobs that a worker takes at a time, one of two workers would often have taken all of them.
+ * 128 jobs that a worker takes at a time, one of two workers could have all of them.
  */
 const CONNECTIONS_EACH = { creates: 128, reads: 32 };
 /** Workers with so little of a core need seconds for a batch: no create is refused because it would have to wait. */
