@@ -226,6 +226,15 @@ describe('MaintenanceRepository', () => {
     expect((await findStale()).map(({ _id }) => _id)).toEqual([renamed._id, broken._id]);
   });
 
+  it('does not find stale items that another worker updates after the batch in progress', async () => {
+    await store(database, ...Array.from({ length: 4 * BATCH }, () => record({ searchVersion: 1 })));
+    const batches = maintenance.findStale(2, new Date(Date.now() + 1000));
+    expect((await batches.next()).value).toHaveLength(BATCH);
+    expect((await batches.next()).value).toHaveLength(BATCH);
+    await database.models.items.updateMany({}, { $set: { searchVersion: 2 } });
+    expect(await batches.next()).toEqual({ done: true, value: undefined });
+  });
+
   it('finds stale items from the index, those without search terms first, up to a limit', async () => {
     const at = (hour: number): Partial<ItemRecord> => ({ createdAt: new Date(NOW.getTime() - hour * 3_600_000) });
     const [older, newer, , unset] = await store(
