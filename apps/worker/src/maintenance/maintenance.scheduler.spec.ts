@@ -8,7 +8,7 @@ describe('MaintenanceScheduler', () => {
   let warnings: unknown[];
   /** What a run does. By default, it ends at once. */
   let boosts: () => Promise<number>;
-  let search: () => Promise<number>;
+  let search: (options: { stop: AbortSignal }) => Promise<number>;
   let scheduler: MaintenanceScheduler;
 
   beforeEach(() => {
@@ -17,7 +17,8 @@ describe('MaintenanceScheduler', () => {
     warnings = [];
     boosts = search = () => Promise.resolve(0);
     const items = { clearLapsedBoosts: () => (runs.boosts++, boosts()) } as unknown as MaintenanceRepository;
-    const backfill = { run: () => (runs.search++, search()) } as unknown as SearchBackfill;
+    const run = (_: Date, options: { stop: AbortSignal }): Promise<number> => (runs.search++, search(options));
+    const backfill = { run } as unknown as SearchBackfill;
     scheduler = new MaintenanceScheduler(items, backfill, {
       warn: (fields: unknown) => warnings.push(fields),
     } as unknown as Logger);
@@ -58,6 +59,30 @@ describe('MaintenanceScheduler', () => {
     scheduler.start();
     await after(0);
     expect(warnings).toEqual([{ err: error }, { reason: 'no reply' }]);
+  });
+
+  it('tells a run to end when it stops', async () => {
+    const signals: AbortSignal[] = [];
+    search = ({ stop }) => {
+      signals.push(stop);
+      return new Promise(() => undefined);
+    };
+    scheduler.start();
+    void scheduler.stop();
+    expect(signals).toMatchObject([{ aborted: true }]);
+    await after(1000);
+  });
+
+  it('logs no error of a run that the end of the process interrupts', async () => {
+    let interrupt: (error: Error) => void = () => undefined;
+    search = () => new Promise((_resolve, reject) => (interrupt = reject));
+    scheduler.start();
+    const stopped = scheduler.stop();
+    await after(1000);
+    await stopped;
+    interrupt(new Error('the client was closed'));
+    await after(0);
+    expect(warnings).toEqual([]);
   });
 
   it('waits at most one second for a run when it stops', async () => {

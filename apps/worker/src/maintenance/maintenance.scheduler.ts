@@ -18,7 +18,7 @@ const CLOSE_WITHIN_MS = 1000;
  * finds nothing to do.
  */
 export class MaintenanceScheduler {
-  private isStopping = false;
+  private readonly stopping = new AbortController();
   private readonly lastRuns = new Map<() => Promise<void>, Promise<void>>();
 
   constructor(
@@ -33,14 +33,17 @@ export class MaintenanceScheduler {
   }
 
   async stop(): Promise<void> {
-    this.isStopping = true;
+    this.stopping.abort();
     await settledWithin(CLOSE_WITHIN_MS, Promise.all(this.lastRuns.values()));
   }
 
   /** Runs a task at once, and again some time after each run. */
   private async repeat(afterMs: number, task: () => Promise<void>): Promise<void> {
-    if (this.isStopping) return;
+    const { signal } = this.stopping;
+    if (signal.aborted) return;
     const run = task().catch((error: unknown) => {
+      // The end of the process may have interrupted it.
+      if (signal.aborted) return;
       const cause = isDatabaseUnavailable(error) ? { reason: reasonOf(error) } : { err: error };
       this.logger.warn(cause, 'maintenance failed, the next run is due soon');
     });
@@ -57,7 +60,8 @@ export class MaintenanceScheduler {
   private async deriveSearchTerms(): Promise<void> {
     // Younger items are still left to the SearchIndexer of the worker that stored them.
     const createdBefore = new Date(Date.now() - LEFT_OVER_AFTER_MS);
-    const searchTerms = await this.search.run(createdBefore, { limit: MAX_ITEMS_PER_RUN });
+    const options = { limit: MAX_ITEMS_PER_RUN, stop: this.stopping.signal };
+    const searchTerms = await this.search.run(createdBefore, options);
     if (searchTerms > 0) this.logger.info({ searchTerms }, 'search terms brought up to date');
   }
 }
