@@ -76,7 +76,7 @@ export class MaintenanceRepository {
     const filter = { searchVersion: { $not: { $gte: searchVersion } }, createdAt: { $not: { $gte: createdBefore } } };
     let batch: StaleItem[] = [];
     let bytes = 0;
-    // Reads no further than the batch: other workers may update the items behind it in the meantime.
+    // Reads no further than the batch: other workers may update the items after it in the meantime.
     const options = { projection: SEARCH_FIELDS, limit, batchSize: BATCH.items, raw: true };
     for await (const raw of collection.find<RawItem & mongo.Document>(filter, options)) {
       const item = deserializeIfReadable(raw) as StaleItem | undefined;
