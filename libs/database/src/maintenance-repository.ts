@@ -15,7 +15,7 @@ export type StaleItem = { [Field in keyof SearchSource]?: SearchSource[Field] | 
 
 /**
  * A batch ends at this many items, or once it has this many bytes. It is small enough for workers that have a small share
- * of a core: with 500 items, the driver gave up on MongoDB before they had read its response.
+ * of a core: with 500 items, the driver timed out before they had read MongoDB's response.
  */
 const BATCH = { items: 100, bytes: 8_388_608 };
 

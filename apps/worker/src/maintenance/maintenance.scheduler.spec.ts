@@ -73,7 +73,7 @@ describe('MaintenanceScheduler', () => {
     await after(1000);
   });
 
-  it('logs no error of a run that the end of the process interrupts', async () => {
+  it('logs no error if the end of the process interrupts a run', async () => {
     let interrupt: (error: Error) => void = () => undefined;
     search = () => new Promise((_resolve, reject) => (interrupt = reject));
     scheduler.start();
