@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import getPort, { portNumbers } from 'get-port';
 
-/** Below those that Linux gives to connections, one of which could take a port before its process listens. */
+/** Below the ports that Linux assigns to connections, one of which could take a port before its process listens. */
 const PORTS = portNumbers(20_000, 29_999);
 
 /** Linux counts CPU time in hundredths of a second (`getconf CLK_TCK`). */

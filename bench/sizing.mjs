@@ -19,7 +19,7 @@ import { startDemoApi } from './subjects.mjs';
 
 /**
  * Each worker is limited to the share of a core with which it stores about this many creates per second: so few that two
- * cores are enough for all workers, MongoDB, Redis, the API and the clients, and bursts take as long on any machine.
+ * cores are enough for all workers, MongoDB, Redis, the API and the clients. Bursts then take as long on every machine.
  */
 const WORKER_RATE = 100;
 /** Below the default `BACKLOG_LIMIT`. Many, because the API needs a moment until the first of them are queued. */
@@ -31,8 +31,6 @@ const MAX_DEVIATION = 0.2;
 /** For each worker, until V8 has compiled its code. With the limit, that would take longer than a burst. */
 const WARM_UP_CREATES = 16_000;
 const WAITING_JOBS = 8000;
-/** All creates of a burst wait until they are stored. */
-const ENV = { CREATE_WAIT_MS: '120000' };
 
 const simulation = join(ROOT, 'dist', 'apps', 'cli', 'src', 'size-burst', 'simulate-burst.js');
 const { drainSecondsByFormula, simulateBurst } = createRequire(import.meta.url)(simulation);
@@ -44,16 +42,16 @@ const MODELS = { 'the formula': drainSecondsByFormula, 'the simulation': (burst)
  */
 export async function measure(bench) {
   const { meter, size } = bench;
-  const service = await startDemoApi(bench, ENV);
+  const service = await startDemoApi(bench);
   const first = await startPool(bench, service, 'worker', 1);
   await meter.warmUp([service], { creates: { connections: 64, ms: size.initialWarmUpMs } });
-  const full = await meter.measure(service, { creates: { connections: 256, count: WARM_UP_CREATES } });
+  const unlimited = await meter.measure(service, { creates: { connections: 256, count: WARM_UP_CREATES } });
   await first.stop();
-  const cores = Number(((WORKER_RATE * cpuPerCreate('worker 1')(full)) / 1000).toFixed(2));
+  const cores = Number(((WORKER_RATE * cpuPerCreate('worker 1')(unlimited)) / 1000).toFixed(2));
   const bytesPerJob = await measureJobs(bench, service);
   const { rows, results } = await measureGroups(bench, { service }, { sizing: sizingGroup(bench, cores) });
-  const titleOf = (workers) => `${number(BURST_ITEMS)} creates at once, ${workers} workers of ${cores} cores`;
-  const deviations = BURST_WORKERS.flatMap((workers) => deviationRows(titleOf(workers), workers, results.sizing));
+  const burstTitle = (workers) => `${number(BURST_ITEMS)} creates at once, ${workers} workers of ${cores} cores`;
+  const deviations = BURST_WORKERS.flatMap((workers) => deviationRows(burstTitle(workers), workers, results.sizing));
   const notes = [
     `The workers of ${cores} cores are limited once they have stored ${number(WARM_UP_CREATES)} items each. The other processes have no limit.`,
     `A burst is ${number(BURST_ITEMS)} creates at once, over as many connections.`,
@@ -61,7 +59,7 @@ export async function measure(bench) {
   const plots = Object.fromEntries(
     BURST_WORKERS.map((workers) => [
       `burst-${workers}-workers`,
-      burstPlot(`Items stored of ${titleOf(workers)}`, workers, results.sizing),
+      burstPlot(`Items stored of ${burstTitle(workers)}`, workers, results.sizing),
     ]),
   );
   return { notes, rows: [...rows, bytesPerJob, ...memoryRows(results.sizing), ...deviations], plots };
@@ -131,13 +129,13 @@ function memoryRows(results) {
 }
 
 /** Compares the bursts of all rounds with the formula and the simulation, each with the rate of its round. */
-function deviationRows(burst, workers, results) {
+function deviationRows(title, workers, results) {
   const measured = results[workers].map(({ creates }) => creates.ms.max / 1000);
   const bursts = results[1].map((one) => burstOf(workers, one));
   return Object.entries(MODELS).map(([name, secondsOf]) => {
     const predicted = bursts.map(secondsOf);
     return {
-      title: `${burst}: deviation of the measured time from ${name}`,
+      title: `${title}: deviation of the measured time from ${name}`,
       values: measured.map((seconds, round) => Math.abs(seconds / predicted[round] - 1)),
       format: (value) => `${(value * 100).toFixed(0)} %`,
       better: 'less',

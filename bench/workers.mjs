@@ -9,16 +9,14 @@ const MUSTS = { 1: undefined, 2: 1.8, 4: 3.3, 8: 5.5 };
 const COUNTS = Object.keys(MUSTS);
 /**
  * Each process has as many clients as another, because both batch what is requested at the same time. With fewer than the
- * 128 jobs that a worker takes at a time, one of two workers could have all of them.
+ * 128 jobs that a worker takes at a time, one of two workers could take them all.
  */
 const CONNECTIONS_EACH = { creates: 128, reads: 32 };
-/** Workers with so little of a core need seconds for a batch: no create is refused because it would have to wait. */
-const ENV = { CREATE_WAIT_MS: '120000' };
 
 /** Measures whether 2, 4 and 8 workers or APIs, each held to a tenth of a core, do that many times as much as one. */
 export async function measure(bench) {
   const { warmUpMs, ms, initialWarmUpMs } = bench.size;
-  const service = await startDemoApi(bench, ENV);
+  const service = await startDemoApi(bench);
   await bench.meter.warmUp([service], { reads: { connections: 64, ms: initialWarmUpMs } });
   const group = (figure, kind, processes, load) => {
     let pool;

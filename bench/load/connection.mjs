@@ -7,7 +7,8 @@ const RETRY_AFTER = /\r\nretry-after: *\d+/i;
 const EMPTY = Buffer.alloc(0);
 /** Only the parts that responses fill take memory. */
 const READ_BUFFER_BYTES = 65_536;
-const RESPONSE_TIMEOUT_MS = 120_000;
+/** Longer than any create waits. */
+const RESPONSE_TIMEOUT_MS = 150_000;
 
 /**
  * A keep-alive connection that sends prepared bytes, one request at a time, and parses as little of a response as it can.
@@ -35,7 +36,7 @@ export class Connection {
 
   /**
    * Sends a request. Resolves to the status, and whether it is a 503 with `Retry-After`. Rejects if the connection ends
-   * first, or if nothing is received for two minutes.
+   * first, or if nothing is received for two and a half minutes.
    */
   send(request) {
     this.#socket ??= this.#connect();
