@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import http from 'node:http';
 import { json } from 'node:stream/consumers';
 import {
+  type ArgumentsHost,
   BadRequestException,
   type CanActivate,
+  Catch,
   ConflictException,
   Controller,
   createParamDecorator,
@@ -19,9 +21,10 @@ import {
   Query,
   Res,
   UnauthorizedException,
+  UseFilters,
   UseGuards,
 } from '@nestjs/common';
-import { APP_GUARD, APP_PIPE } from '@nestjs/core';
+import { APP_GUARD, APP_PIPE, BaseExceptionFilter } from '@nestjs/core';
 import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import type { Request, Response } from 'express';
 import { InputPipe } from '../apps/api/src/http/input.pipe.js';
@@ -95,6 +98,14 @@ const EXCEPTIONS = {
   secret: () => new InternalServerErrorException({ message: 'No more cats', path: '/srv/cats' }),
 };
 
+/** As in the documentation (https://docs.nestjs.com/exception-filters#inheritance). */
+@Catch()
+class AllExceptionsFilter extends BaseExceptionFilter {
+  override catch(exception: unknown, host: ArgumentsHost): void {
+    super.catch(exception, host);
+  }
+}
+
 @Controller('cats')
 class CatsController {
   @Get('statuses/:status')
@@ -137,6 +148,15 @@ class CatsController {
   @Get('legal')
   legal(): never {
     throw new HttpException('Not in your country', 451);
+  }
+
+  @Get('upstream')
+  @UseFilters(AllExceptionsFilter)
+  upstream(): never {
+    const error = Object.assign(new Error('Request failed'), {
+      config: { headers: { Authorization: 'Bearer secret' } },
+    });
+    throw new HttpException(error, 502);
   }
 
   @Get('partial')
@@ -241,6 +261,12 @@ describeApplications((env) => {
 
   it('an application closes the connection if a handler fails in the middle of its response', async () => {
     await expect(get(client, '/cats/partial').then((response) => response.text())).rejects.toThrow();
+  });
+
+  it('an application does not send the properties of an error that a filter of its own replies with', async () => {
+    const response = await get(client, '/cats/upstream');
+    expect(response.status).toBe(502);
+    expect(await response.text()).not.toContain('secret');
   });
 
   it('an application limits requests with the ThrottlerGuard', async () => {

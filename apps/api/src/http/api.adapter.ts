@@ -108,7 +108,9 @@ export class ApiAdapter extends ExpressAdapter {
   override reply(response: ApiResponse, body: unknown, status?: number): void {
     // Already rejected as too slow.
     if (response.headersSent) return;
-    const isJson = typeof body === 'object' && body !== null && !(body instanceof StreamableFile);
+    // Nest's adapter sends neither a file as JSON, nor the properties of an error.
+    const isOther = body instanceof StreamableFile || body instanceof Error;
+    const isJson = typeof body === 'object' && body !== null && !isOther;
     const code = status ?? response.statusCode;
     if (isJson && !NO_BODY.has(code) && !response.hasHeader('Content-Type')) sendJson(response, code, body);
     else super.reply(response, body, status);
