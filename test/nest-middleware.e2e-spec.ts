@@ -160,6 +160,12 @@ describeApplications((env) => {
     expect(paths).toEqual(['/cats/echo']);
   });
 
+  it('a handler outside /api/orpc/ gets a body in the form of the envelope of oRPC clients as it was sent', async () => {
+    const { client: cats } = await start(CatsModule, undefined, env);
+    const body = { json: { a: 1 }, meta: [] };
+    expect(await (await send(cats, 'POST', '/cats/echo', body)).json()).toEqual(body);
+  });
+
   it('an application runs middleware whose path ends with a slash, that is chained, or that is for one method', async () => {
     const deny = (_request: Request, response: Response): void => void response.status(401).end();
     const calls: string[] = [];

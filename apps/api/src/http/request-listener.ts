@@ -8,6 +8,7 @@ import type { CrossOrigin } from './headers/cors.js';
 import { cutOff, isFullyRead, sendEarlyError } from './connections/early-error.js';
 import { unwrap } from '../orpc/envelope.js';
 import type { ErrorFilter } from './error.filter.js';
+import { isForOrpc } from './operation.js';
 import type { FastLane, NextFunction, RequestHandler } from './fast-lane.js';
 import { ArrivingBody, readBody, sendContinue, type ReadBodyOptions } from './connections/read-body.js';
 import { ApiError } from './api-error.js';
@@ -149,7 +150,7 @@ function readInput(
     // Already rejected as too slow. A request that got an error response must not be executed.
     if (response.headersSent) return;
     request.isRead = true;
-    const { input, enveloped } = unwrap(body);
+    const { input, enveloped } = isForOrpc(request.url ?? '') ? unwrap(body) : { input: body, enveloped: false };
     request.body = input;
     request.enveloped = enveloped;
     next();
