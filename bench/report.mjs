@@ -43,6 +43,7 @@ function isAsGoodAs(row, limit) {
 
 /** Returns the strictest target that is met. */
 function verdict({ must, aim, ...row }) {
+  if (Number.isNaN(countedValue(row))) return '';
   if (aim !== undefined && isAsGoodAs(row, aim)) return 'aim';
   if (must === undefined) return '';
   return isAsGoodAs(row, must) ? 'must' : '**missed**';

@@ -15,7 +15,7 @@ export async function measure(bench) {
   const { meter, size } = bench;
   const subjects = { small: await start(bench, size.small), large: await start(bench, size.large) };
   const { small, large } = subjects;
-  const indexes = await indexSizes(large);
+  const indexes = await indexSizes(Object.values(subjects));
   const statusChange = await statusChangeRow(bench, small);
   const firstPage = { operation: 'getAll', inputs: [{ pageSize: size.pageSize }], connections: CONNECTIONS };
   await meter.warmUp(Object.values(subjects), { reads: { ...firstPage, ms: size.initialWarmUpMs } });
@@ -47,13 +47,12 @@ async function waitUntilNoneHasLapsed(items) {
   }
 }
 
-/** Returns the total size of the indexes against that of the documents, and the size of each index. */
-async function indexSizes({ db, title }) {
-  const stages = [{ $collStats: { storageStats: {} } }];
-  const [{ storageStats }] = await db.collection('items').aggregate(stages).toArray();
-  const { size, storageSize, totalIndexSize, indexSizes: sizes } = storageStats;
+/** Returns the total size of the indexes against that of the documents, and how the indexes grow with the catalogue. */
+async function indexSizes(subjects) {
+  const catalogues = await Promise.all(subjects.map(storageOf));
+  const { size, storageSize, totalIndexSize, indexSizes: sizes } = catalogues.at(-1);
   const row = {
-    title: `size of the indexes against that of the data, ${title}`,
+    title: `size of the indexes against that of the data, ${subjects.at(-1).title}`,
     values: [totalIndexSize / size],
     format: times,
     better: 'less',
@@ -61,9 +60,22 @@ async function indexSizes({ db, title }) {
     aim: 0.45,
     note: `${inMegabytes(totalIndexSize)} to ${inMegabytes(size)} (${inMegabytes(storageSize)} compressed)`,
   };
-  const largestFirst = Object.entries(sizes).sort(([, a], [, b]) => b - a);
-  const lines = largestFirst.map(([name, bytes]) => [`\`${name}\``, inMegabytes(bytes)]);
-  return { row, table: table([`Index of ${title}`, 'Size'], lines) };
+  const largestFirst = Object.keys(sizes).sort((a, b) => sizes[b] - sizes[a]);
+  const cells = (name) =>
+    catalogues.flatMap(({ count, indexSizes: { [name]: bytes } }) => [
+      inMegabytes(bytes),
+      `${number(Math.round(bytes / count))} B`,
+    ]);
+  const lines = largestFirst.map((name) => [`\`${name}\``, ...cells(name)]);
+  const head = ['Index', ...subjects.flatMap(({ title }) => [title, 'per item'])];
+  return { row, table: table(head, lines) };
+}
+
+/** Returns MongoDB's `storageStats` of the items. */
+async function storageOf({ db }) {
+  const stages = [{ $collStats: { storageStats: {} } }];
+  const [{ storageStats }] = await db.collection('items').aggregate(stages).toArray();
+  return storageStats;
 }
 
 function inMegabytes(bytes) {
