@@ -335,6 +335,11 @@ describe('documents written by other services', () => {
       { publicId: '5' },
       { publicId: Long.fromString('9007199254740993') },
       { publicId: MISSING },
+      { publicId: Decimal128.fromString('0.1') },
+      // MongoDB indexes only one array of a document.
+      { createdAt: [new Date(0), new Date('2999-01-01')], searchTerms: MISSING },
+      { boostScore: [0, 9], searchTerms: MISSING },
+      { isBoosted: [false, true], searchTerms: MISSING },
       { isBoosted: 1 },
       { isBoosted: MISSING },
       { ...BOOST, createdAt: LATE_DATE },

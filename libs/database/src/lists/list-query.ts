@@ -1,6 +1,6 @@
 import { ITEM_STATUSES, type ItemStatus } from '@app/contracts';
 import { mongo } from 'mongoose';
-import { LIST_INDEXES } from '../models.js';
+import { LIST_INDEXES, LIST_ORDER } from '../models.js';
 
 export type Filter = mongo.Filter<mongo.Document>;
 
@@ -70,6 +70,14 @@ export function listFilter(
     // Written so that no index can serve it. With `$all`, MongoDB would try the range of each term and may choose any.
     ...(others.length > 0 ? { $nor: others.map((term) => ({ searchTerms: { $ne: term } })) } : {}),
   };
+}
+
+/**
+ * Leaves documents out that have an array in a field of the order, which are not valid Items. They could precede the
+ * position that a filter begins after, because MongoDB compares it with each element of an array.
+ */
+export function withoutArrays({ $nor = [], ...filter }: Filter): Filter {
+  return { ...filter, $nor: [...$nor, ...Object.keys(LIST_ORDER).map((field) => ({ [field]: { $type: 'array' } }))] };
 }
 
 /** Returns the filter of a list, for a query that finds its items in another way. */

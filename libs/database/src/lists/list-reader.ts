@@ -16,6 +16,7 @@ import {
   type ItemFilter,
   type ListPosition,
   type OrderedNumber,
+  withoutArrays,
 } from './list-query.js';
 import { LIST_ORDER } from '../models.js';
 import { ISO_TIME, MalformedItem, toNumber } from '../serialization/plain-item.js';
@@ -71,11 +72,11 @@ export class ListReader {
   async findPage(filter: ItemFilter, range: PageRange<ListPosition>, deadline: number): Promise<ItemPage> {
     const list = await this.shortest(indexedLists(filter), deadline);
     const { limit } = range;
-    const start =
-      'after' in range ? { after: range.after, skip: 0 } : await this.seek(list, filter, range.skip, deadline);
+    const isWalk = 'after' in range;
+    const start = isWalk ? { after: range.after, skip: 0 } : await this.seek(list, filter, range.skip, deadline);
     if (start === END) return { items: [], nextAfter: undefined };
     const { after, skip } = start;
-    const query = listFilter(list, filter, after);
+    const query = isWalk ? withoutArrays(listFilter(list, filter, after)) : listFilter(list, filter, after);
     // Reads one more item to find out whether any follow.
     const found = await this.find(list, { filter: query, ...ITEMS, skip, limit: limit + 1 }, deadline);
     const findPositions = (skipped: number): Promise<RawItem[]> => {
@@ -217,7 +218,9 @@ function positionIn({ isBoosted, ...fields }: mongo.Document): ListPosition | un
   const boostScore = orderedNumber(fields['boostScore']);
   const createdAt = orderedTime(fields['createdAt']);
   const publicId = toNumber(fields['publicId']);
-  return typeof isBoosted === 'boolean' && createdAt !== undefined && boostScore !== undefined && publicId !== undefined
+  // MongoDB orders most fractions that are decimals before or after the number of JavaScript.
+  if (publicId === undefined || !Number.isSafeInteger(publicId)) return undefined;
+  return typeof isBoosted === 'boolean' && createdAt !== undefined && boostScore !== undefined
     ? { isBoosted, boostScore, createdAt, publicId }
     : undefined;
 }
