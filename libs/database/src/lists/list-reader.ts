@@ -120,11 +120,14 @@ export class ListReader {
     // Sorted by name, so that the order of the words in a search makes no difference.
     const [first, ...others] = lists.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
     if (others.length === 0) return first;
-    const counts = await Promise.all(lists.map((list) => this.countOf(list, deadline)));
+    const counts: number[] = [];
+    // One query at a time, so that a search for many words leaves the others to other reads.
+    for (const list of lists) counts.push(await this.countOf(list, deadline));
     const least = Math.min(...counts);
     const shortest = lists.filter((_, index) => counts[index] === least);
-    const isDecided = shortest.length === 1 || least < MAX_COUNTED;
-    const positions = isDecided ? [] : await Promise.all(shortest.map((list) => this.lastCounted(list, deadline)));
+    if (shortest.length === 1 || least < MAX_COUNTED) return shortest[0] ?? first;
+    const positions: OptionalPosition[] = [];
+    for (const list of shortest) positions.push(await this.lastCounted(list, deadline));
     return shortest[lastInOrder(positions)] ?? first;
   }
 
