@@ -9,7 +9,7 @@ const BY_DEFAULT = [
   'NetworkPolicy NAME-worker',
   'NetworkPolicy NAME-setup',
 ];
-const OPTIONAL = ['HorizontalPodAutoscaler NAME-api', 'ScaledObject NAME-worker', 'PodMonitor NAME'];
+const AUTOSCALERS = ['HorizontalPodAutoscaler NAME-api', 'ScaledObject NAME-worker'];
 
 const named = (name, manifests) => manifests.map((manifest) => manifest.replace('NAME', name));
 
@@ -28,12 +28,19 @@ export const VALUE_SETS = [
   {
     name: 'everything on',
     files: ['required', 'everything-on'],
-    manifests: named('shop-items', [...BY_DEFAULT, ...OPTIONAL]),
+    manifests: named('shop-items', [...BY_DEFAULT, ...AUTOSCALERS, 'PodMonitor NAME']),
     drainSeconds: 20,
     settings: {
       api: { LOG_LEVEL: 'info', LOG_ACCESS: 'on', ADMIN_HOST: '::' },
       worker: { LOG_LEVEL: 'warn', LOG_ACCESS: '' },
     },
+  },
+  {
+    name: 'autoscaling with default numbers of replicas',
+    files: ['required', 'autoscaled'],
+    manifests: named('items-item-listing', [...BY_DEFAULT, ...AUTOSCALERS]),
+    drainSeconds: 5,
+    settings: {},
   },
   {
     name: 'everything off',

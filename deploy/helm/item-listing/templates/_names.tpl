@@ -36,7 +36,7 @@ labels: {{- include "item-listing.labels" . | nindent 2 }}
 {{- printf "%s:%s" $repository ($image.tag | default $all.tag | default .root.Chart.AppVersion) -}}
 {{- end -}}
 
-{{/* Returns the number of replicas that always run. */}}
-{{- define "item-listing.replicas" -}}
-{{- .autoscaling.enabled | ternary .autoscaling.minReplicas .replicas -}}
+{{/* Returns the most replicas that can run. */}}
+{{- define "item-listing.maxReplicas" -}}
+{{- .autoscaling.enabled | ternary .autoscaling.maxReplicas .replicas -}}
 {{- end -}}
