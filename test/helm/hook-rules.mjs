@@ -1,6 +1,7 @@
 import { ofKind } from './workloads.mjs';
 
 const HOOK = 'helm.sh/hook';
+const DELETE_POLICY = 'helm.sh/hook-delete-policy';
 const WEIGHT = 'helm.sh/hook-weight';
 
 export const HOOK_RULES = [
@@ -16,6 +17,14 @@ export const HOOK_RULES = [
           .filter(({ metadata }) => metadata.name === job.spec.template.spec.serviceAccountName)
           .map(() => 'its account comes later'),
       ]),
+  },
+  {
+    title: 'a failed setup stays until the next attempt, and one that has succeeded does not',
+    problems: (manifests) =>
+      manifests.filter(hookOf).flatMap(({ kind, metadata: { name, annotations } }) => {
+        const policy = annotations[DELETE_POLICY];
+        return policy === 'before-hook-creation,hook-succeeded' ? [] : [`${kind} ${name}: ${policy}`];
+      }),
   },
   {
     title: 'a setup that takes too long ends before its job, which would delete its logs',
