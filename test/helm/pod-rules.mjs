@@ -6,7 +6,7 @@ import { workloadRule } from './workloads.mjs';
 
 const RUN = readFileSync(join(ROOT, 'libs', 'runtime', 'src', 'process', 'run.ts'), 'utf8');
 /** Longest time that a process takes to stop. */
-const STOPS_WITHIN_S = Number(/EXIT_AFTER_MS = ([\d_]+)/.exec(RUN)[1].replace('_', '')) / 1000;
+const STOPS_WITHIN_S = (milliseconds('EXIT_AFTER_MS') + milliseconds('FLUSH_WITHIN_MS')) / 1000;
 const PROBES = ['startupProbe', 'livenessProbe', 'readinessProbe'];
 const PATHS = { startupProbe: '/health/live', livenessProbe: '/health/live', readinessProbe: '/health/ready' };
 
@@ -56,6 +56,11 @@ export const POD_RULES = [
     return isDeepStrictEqual(actual, exposed) ? undefined : `ports ${actual}, but ${target} has ${exposed}`;
   }),
 ];
+
+/** Returns a constant of run.ts. */
+function milliseconds(name) {
+  return Number(new RegExp(`const ${name} = ([\\d_]+);`).exec(RUN)[1].replaceAll('_', ''));
+}
 
 /** Returns the ports that each target of the Dockerfile exposes. */
 function exposedPorts() {
