@@ -32,6 +32,11 @@ function portsIn({ kind, spec }) {
   return [];
 }
 
+/** Without the hash, the pods of the previous revision would count too, until they are gone. */
+function isEvenAndSoft({ maxSkew, whenUnsatisfiable, matchLabelKeys }) {
+  return maxSkew === 1 && whenUnsatisfiable === 'ScheduleAnyway' && matchLabelKeys?.join() === 'pod-template-hash';
+}
+
 export const SELECTOR_RULES = [
   {
     title: 'each selector selects the pods of one workload, of the same name',
@@ -47,12 +52,11 @@ export const SELECTOR_RULES = [
       ),
   },
   {
-    title: 'pods are spread over zones and nodes, without blocking any',
+    title: 'the pods of each revision are spread evenly over zones and nodes, without blocking any',
     problems: (manifests) =>
       ofKind(manifests, 'Deployment').flatMap(({ metadata, spec }) => {
         const { topologySpreadConstraints: constraints = [] } = spec.template.spec;
         const keys = constraints.map(({ topologyKey }) => topologyKey).join();
-        const isSoft = constraints.every(({ whenUnsatisfiable }) => whenUnsatisfiable === 'ScheduleAnyway');
         const areOwn = constraints.every(({ labelSelector }) => {
           return (
             selected(manifests, labelSelector.matchLabels)
@@ -60,8 +64,8 @@ export const SELECTOR_RULES = [
               .join() === metadata.name
           );
         });
-        const isRight = keys === 'topology.kubernetes.io/zone,kubernetes.io/hostname' && isSoft && areOwn;
-        return isRight ? [] : [`${metadata.name}: ${JSON.stringify(constraints)}`];
+        const isRight = keys === 'topology.kubernetes.io/zone,kubernetes.io/hostname' && areOwn;
+        return isRight && constraints.every(isEvenAndSoft) ? [] : [`${metadata.name}: ${JSON.stringify(constraints)}`];
       }),
   },
   {
