@@ -15,6 +15,14 @@ export const SCALING_RULES = [
       }),
   },
   {
+    title: 'disruption budgets let one pod at a time be evicted, and each that is not ready',
+    problems: (manifests) =>
+      ofKind(manifests, 'PodDisruptionBudget').flatMap(({ metadata: { name }, spec }) => {
+        const { maxUnavailable, unhealthyPodEvictionPolicy: unhealthy } = spec;
+        return maxUnavailable === 1 && unhealthy === 'AlwaysAllow' ? [] : [`${name}: ${JSON.stringify(spec)}`];
+      }),
+  },
+  {
     title: 'workers are scaled in proportion to a metric of the API',
     problems: (manifests) =>
       ofKind(manifests, 'ScaledObject').flatMap(({ spec: { triggers } }) => {
