@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { expect } from '../compose/expect.mjs';
 import { Helm } from './helm.mjs';
 import { REFUSALS } from './refusals.mjs';
@@ -23,7 +24,7 @@ export async function scenario(launcher, checks) {
 
 async function checkValues(
   checks,
-  { helm, schemas, set: { name, files, manifests: expected, drainSeconds, settings } },
+  { helm, schemas, set: { name, files, manifests: expected, specs, drainSeconds, settings } },
 ) {
   const values = files.flatMap(file);
   await checks.run(`${name}: helm lint --strict`, () => helm.lint(values));
@@ -35,6 +36,10 @@ async function checkValues(
   });
   await checks.run(`${name}: every value conforms to its schema`, () => schemas.expectValid(manifests));
   await checks.run(`${name}: every field is in its schema`, () => schemas.expectKnownFields(manifests));
+  await checks.run(`${name}: network policies and autoscalers are as the values say`, () => {
+    const found = Object.entries(specs).flatMap(([manifest, fields]) => differences(manifests, manifest, fields));
+    expect(found.length === 0, found.join('\n'));
+  });
   await checks.run(`${name}: the API sleeps before SIGTERM as long as the values say`, () => {
     const api = manifests.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name.endsWith('-api'));
     const sleeps = api.spec.template.spec.containers[0].lifecycle?.preStop.sleep.seconds;
@@ -56,6 +61,15 @@ async function checkValues(
       expect(found.length === 0, found.join('\n'));
     });
   }
+}
+
+/** Returns a line for each field of a specification that differs. */
+function differences(manifests, name, fields) {
+  const { spec } = manifests.find(({ kind, metadata }) => `${kind} ${metadata.name}` === name);
+  return Object.entries(fields).flatMap(([path, wanted]) => {
+    const found = path.split('.').reduce((value, key) => value?.[key], spec);
+    return isDeepStrictEqual(found, wanted) ? [] : [`${name}: ${path} is ${JSON.stringify(found)}`];
+  });
 }
 
 async function expectRefusal(helm, values, message) {
