@@ -35,4 +35,21 @@ export const EVERYTHING_ON = {
     ingress: [],
     egress: [TO_DNS, TO_MONGODB, TO_OTHERS],
   },
+  'HorizontalPodAutoscaler shop-items-api': {
+    minReplicas: 3,
+    maxReplicas: 20,
+    'metrics.length': 1,
+    'metrics.0.resource': { name: 'cpu', target: { type: 'Utilization', averageUtilization: 60 } },
+  },
+  'ScaledObject shop-items-worker': {
+    pollingInterval: 5,
+    minReplicaCount: 2,
+    maxReplicaCount: 8,
+    'fallback.replicas': 3,
+    'triggers.length': 1,
+    'triggers.0.metadata.serverAddress': 'http://prometheus-operated.monitoring:9090',
+    'triggers.0.metadata.threshold': '1.5',
+    'triggers.0.metadata.authModes': 'bearer',
+    'triggers.0.authenticationRef': { kind: 'ClusterTriggerAuthentication', name: 'prometheus' },
+  },
 };
