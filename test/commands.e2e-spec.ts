@@ -107,6 +107,14 @@ describe('commands', () => {
     expect(await check.waitForExit()).toMatchObject({ code: 0, stdout: 'every item conforms\n' });
   });
 
+  it('a command that gives up names the command that initiates the replica set, if there is none', async () => {
+    const mongod = await createMongodb();
+    mongod.start();
+    const { code, stderr } = await runToExit('import', { MONGODB_URI: mongod.url }, ['-']);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/(^|\n)MongoDB has no replica set yet: [^\n]+ --init-replica-set [^\n]+\n$/);
+  });
+
   describe('size-burst', () => {
     it.each([
       ['--items 9999999 --seconds 100 --worker-rate 1000 --concurrency 1', 'a higher --concurrency'],

@@ -1,4 +1,4 @@
-import { checkMongodbUri, Database } from '@app/database';
+import { checkMongodbUri, Database, NO_REPLICA_SET } from '@app/database';
 import { loadCliConfig } from '@app/runtime';
 import { CommandError } from './command.js';
 
@@ -10,7 +10,8 @@ const DATABASE = { serverSelectionMs: 5000, socketMs: 0 };
 /**
  * Connects to the database of `MONGODB_URI`, and disconnects after `use`.
  *
- * @throws ConfigError if the URI is not valid; CommandError if MongoDB does not respond within `ms`
+ * @throws ConfigError if the URI is not valid; CommandError if MongoDB does not respond within `ms`, or its replica
+ * set is not initiated by then
  */
 export async function withDatabase(
   print: (line: string) => void,
@@ -25,9 +26,15 @@ export async function withDatabase(
     const giveUp = setTimeout(() => void database.close(), ms);
     await database.connect(print);
     clearTimeout(giveUp);
-    if (!database.hasResponded) throw new CommandError(`MongoDB did not respond within ${String(ms / 1000)} s`);
+    if (!database.hasResponded) throw new CommandError(reasonAfter(ms, database));
     await use(database);
   } finally {
     await database.close();
   }
+}
+
+function reasonAfter(ms: number, database: Database): string {
+  return database.isReplicaSetMissing
+    ? `MongoDB has ${NO_REPLICA_SET}`
+    : `MongoDB did not respond within ${String(ms / 1000)} s`;
 }

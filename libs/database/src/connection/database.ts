@@ -101,6 +101,8 @@ export class Database {
         this.replicaSetMissing = false;
         return;
       } catch (error) {
+        // An attempt that `close` has interrupted says nothing about MongoDB.
+        if (this.closing.signal.aborted) return;
         this.replicaSetMissing = isReplicaSetMissing(error);
         reportRarely(
           this.replicaSetMissing
