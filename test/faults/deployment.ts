@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { SchemaRepository, type Database } from '@app/database';
+import type { Database } from '@app/database';
 import type { ApiClient } from '../support/api-client.js';
+import { runToExit } from '../support/command.js';
 import { freshEnvironment, openDatabase } from '../support/environment.js';
 import { ServiceProcess, type Exit } from '../support/processes.js';
 import { openQueue, type OpenQueue } from '../support/queue.js';
@@ -89,30 +90,37 @@ export class ServiceInstance {
 export class Deployment {
   private constructor(
     readonly stores: Stores,
+    private readonly env: NodeJS.ProcessEnv,
     readonly database: Database,
     readonly jobs: OpenQueue,
     readonly apis: readonly ServiceInstance[],
     readonly workers: readonly ServiceInstance[],
   ) {}
 
-  /** @param root a checkout whose processes run first, if not this one */
+  /** @param root a checkout whose `setup` and processes run first, if not this one */
   static async start(stores: Stores, more: NodeJS.ProcessEnv = {}, root?: string): Promise<Deployment> {
     const uris = { MONGODB_URI: stores.mongodbUri(`test-${randomUUID()}`), REDIS_URL: stores.uris.redis };
     const env = freshEnvironment({ LOG_LEVEL: 'info', CREATE_WAIT_MS, ...uris, ...more });
     const database = await openDatabase(env);
-    await new SchemaRepository(database).createIndexes();
     const instances = (name: 'api' | 'worker'): ServiceInstance[] => [
       new ServiceInstance(name, env, root),
       new ServiceInstance(name, env, root),
     ];
-    const deployment = new Deployment(stores, database, openQueue(env), instances('api'), instances('worker'));
+    const deployment = new Deployment(stores, env, database, openQueue(env), instances('api'), instances('worker'));
     try {
+      await deployment.setUp(root);
       await Promise.all(deployment.instances.map((instance) => instance.start()));
       return deployment;
     } catch (error) {
       await deployment.end();
       throw error;
     }
+  }
+
+  /** Runs `setup` of a checkout, by default of this one. Its processes may run meanwhile. */
+  async setUp(root?: string): Promise<void> {
+    const { code, stdout, stderr } = await runToExit('setup', this.env, [], '', root);
+    if (code !== 0) throw new Error(`setup exited ${String(code)}: ${stdout}${stderr}`);
   }
 
   /** Undoes what a fault did to the stores. */

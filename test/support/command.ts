@@ -18,8 +18,9 @@ export class Command {
   readonly child: ChildProcess;
   private readonly closed: Promise<unknown>;
 
-  constructor(name: string, env: NodeJS.ProcessEnv, args: string[]) {
-    const script = join(ROOT, 'dist', 'apps', 'cli', 'src', `${name}.js`);
+  /** @param root another built checkout */
+  constructor(name: string, env: NodeJS.ProcessEnv, args: string[], root = ROOT) {
+    const script = join(root, 'dist', 'apps', 'cli', 'src', `${name}.js`);
     this.child = spawn(process.execPath, [script, ...args], { env: { PATH: process.env['PATH'], ...env } });
     this.closed = once(this.child, 'close');
     this.child.stdout?.setEncoding('utf8').on('data', (chunk: string) => (this.stdout += chunk));
@@ -39,14 +40,19 @@ export class Command {
   }
 }
 
-/** Runs a command until it exits, with `stdin` as its input. */
+/**
+ * Runs a command until it exits, with `stdin` as its input.
+ *
+ * @param root another built checkout
+ */
 export async function runToExit(
   name: string,
   env: NodeJS.ProcessEnv,
   args: string[],
   stdin = '',
+  root = ROOT,
 ): Promise<CommandExit> {
-  const command = new Command(name, env, args);
+  const command = new Command(name, env, args, root);
   command.child.stdin?.end(stdin);
   return command.waitForExit();
 }
