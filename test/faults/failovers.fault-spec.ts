@@ -52,7 +52,9 @@ describe('failovers with three members of MongoDB', () => {
     const primary = (): Promise<string> => primaryOfMongodb(database);
     await expectSurvived(stores, failover({ name: 'a primary that steps down', cause, primary }));
     const { 200: item, 202: job } = await describeStores(database, connection);
-    expect(item).toBe('in the journals of 2 of the 3 members of MongoDB that hold data');
+    expect(item).toBe(
+      'in the journals of a majority of the voting members of MongoDB (visible to clients: 3 with data, 0 arbiters)',
+    );
     expect(job).toMatch(/^in the memory of Redis \(its log flushed to disk: everysec; replicas .*: 1\)$/);
   });
 
