@@ -14,8 +14,8 @@ const ROOT = join(__dirname, '..');
 const NODE_TOOL = (path: string): string => join(ROOT, 'node_modules', ...path.split('/'));
 
 /**
- * Examples that are not run here, by {@link keyOf}: where they are tested instead, or why they are not. If you change
- * one, check that its test still runs it.
+ * Examples that are not run here, by {@link keyOf}: what tests them instead, and what that leaves out, or why no test
+ * runs them. If you change one, check that this is still true.
  */
 const ELSEWHERE = new Map([
   [
@@ -37,7 +37,7 @@ const ELSEWHERE = new Map([
   ],
   [
     String.raw`7159dba8 printf '%s\n' DEMO_CATALOGUE=off PUBLIC_SITE_URL=https://shop.example > .env`,
-    'Docker: npm run test:compose',
+    'not run: npm run test:compose must not use the .env of the checkout, and passes its settings in the environment',
   ],
   [
     '62c5d1fa docker compose up -d --build --scale worker=3   # no .env needed; the API is on http://127.0.0.1:3000',
@@ -45,11 +45,11 @@ const ELSEWHERE = new Map([
   ],
   [
     'b21ec5a8 docker compose run --rm -T --no-deps setup node dist/apps/cli/src/import.js - < items.ndjson',
-    'Docker: npm run test:compose',
+    'import.e2e-spec.ts, without Docker',
   ],
   [
     'e1c06129 kubectl create secret generic stores --from-env-file=stores.env   # two lines: MONGODB_URI=… and REDIS_URL=…',
-    'Kubernetes: npm run test:helm',
+    'not run, because it needs a cluster: npm run test:helm only lints the chart and checks what it renders',
   ],
   [
     'be71a448 npm run import -- items.ndjson                       # or items.csv, or - for stdin',
@@ -61,11 +61,11 @@ const ELSEWHERE = new Map([
   ],
   [
     '99110cbd docker compose --profile observability up -d --build --scale worker=3   # Grafana is on http://127.0.0.1:3003, Prometheus on :9090',
-    'Docker; the queries of the dashboard: dashboard.e2e-spec.ts',
+    'Docker: npm run test:compose, without Grafana; the queries of the dashboard: dashboard.e2e-spec.ts',
   ],
   [
     String.raw`01fbe43c docker compose exec -T mongo bash -c 'mongodump --config <(printf "uri: \"%s\"" "$(cat /run/mongodb-admin/mongodb-admin-uri)") --archive --gzip' > items.archive.new && mv items.archive.new items.archive`,
-    'backup.e2e-spec.ts',
+    'backup.e2e-spec.ts, without Docker; if mongodump is not installed, a copy by the driver',
   ],
   ...[
     '4891c215 docker compose run --rm --no-deps setup node dist/apps/cli/src/keys.js list',
@@ -74,15 +74,18 @@ const ELSEWHERE = new Map([
     'b4ee737e docker compose run --rm setup',
     '66b1f14b docker compose run --rm --no-deps setup node dist/apps/cli/src/keys.js revoke ID',
     '4d4e0878 docker compose up -d --scale worker=3',
-  ].map((command) => [command, 'restore: backup.e2e-spec.ts'] as const),
-  ['806f642b docker compose build', 'upgrade: npm run test:compose'],
+  ].map((command) => [command, 'restore: backup.e2e-spec.ts, without Docker'] as const),
+  [
+    '806f642b docker compose build',
+    'npm run test:compose, with the same release; from an earlier one: npm run test:upgrade, without Docker',
+  ],
   [
     `8161603d docker compose exec mongo mongosh --nodb --shell --eval 'db = connect(require("fs").readFileSync("/run/mongodb-admin/mongodb-admin-uri", "utf8"))'`,
     'needs a terminal',
   ],
   [
     "595598b0 npm run certify -- --mongodb 'mongodb://HOST/EMPTY-DATABASE?replicaSet=NAME' --redis redis://HOST",
-    'needs databases of its own',
+    'certify.e2e-spec.ts: what it refuses; the rest needs a staging environment',
   ],
   ['19c94947 OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318 npm run start:api', 'tracing.e2e-spec.ts'],
   ...[
@@ -248,7 +251,7 @@ describe('the examples of the documents', () => {
     expect(ItemSchema.parse(items[0])).toEqual(items[0]);
   });
 
-  it('the examples of the documents are all run, here or elsewhere', () => {
+  it('each example of the documents is run here, or is known with what tests it elsewhere or why no test runs it', () => {
     const others = examples.filter(
       ({ language, code }) => !['console', 'python', 'json'].includes(language) && !code.includes('openapi-fetch'),
     );
