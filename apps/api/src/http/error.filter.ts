@@ -38,7 +38,7 @@ export class ErrorFilter implements ExceptionFilter {
       return ofStatus(error.getStatus(), detailsOf(error));
     }
     if (isHttpError(error)) return ofStatus(error.statusCode, { message: error.message });
-    if (isDatabaseUnavailable(error) || isNotAllowed(error)) {
+    if (isMongodbUnavailable(error)) {
       const { requestId } = request;
       const ip = this.callerAddress(request);
       this.logger.warn(
@@ -54,6 +54,11 @@ export class ErrorFilter implements ExceptionFilter {
   private logUnexpected(err: unknown, request: ApiRequest): void {
     this.logger.error({ requestId: request.requestId, ip: this.callerAddress(request), err }, 'unexpected error');
   }
+}
+
+/** Returns whether a request gets a 503 because of this error: MongoDB is unavailable, or the user lacks a permission. */
+export function isMongodbUnavailable(error: unknown): boolean {
+  return isDatabaseUnavailable(error) || isNotAllowed(error);
 }
 
 /** Returns the error with the code of a status. */

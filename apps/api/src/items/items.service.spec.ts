@@ -1,5 +1,6 @@
 import type { ItemRepository, RawItem, ReferenceRepository, SecretRepository } from '@app/database';
 import { TimeoutError, type ApiConfig } from '@app/runtime';
+import { mongo } from 'mongoose';
 import { Registry } from 'prom-client';
 import { rawItem } from '../../../../test/support/items.js';
 import { CreateMetrics } from '../metrics/create-metrics.js';
@@ -62,6 +63,18 @@ describe('ItemsService.create', () => {
     findSecret.mockRejectedValue(new TimeoutError('not read in time'));
     await expect(create('key')).rejects.toThrow(TimeoutError);
     expect(await counted()).toEqual([{ outcome: 'refused', reason: 'mongodb' }]);
+  });
+
+  it('counts a create as refused if the user may not read the categories', async () => {
+    findCategoryId.mockRejectedValue(new mongo.MongoServerError({ code: 13, message: 'not authorized' }));
+    await expect(create()).rejects.toThrow('not authorized');
+    expect(await counted()).toEqual([{ outcome: 'refused', reason: 'mongodb' }]);
+  });
+
+  it('counts a create as failed if an unexpected error prevents it', async () => {
+    findCategoryId.mockRejectedValue(new TypeError('unexpected'));
+    await expect(create()).rejects.toThrow(TypeError);
+    expect(await counted()).toEqual([{ outcome: 'failed', reason: '' }]);
   });
 
   it.each([

@@ -30,6 +30,7 @@ import { Json } from '../orpc/json.js';
 import { requireUser } from '../auth/authorizer.js';
 import type { Principal } from '../auth/principal.js';
 import { ApiError, type ApiErrorDetails } from '../http/api-error.js';
+import { isMongodbUnavailable } from '../http/error.filter.js';
 import { CreateItemProducer, type ProducerOutcome } from './create-item.producer.js';
 import { CreateMetrics } from '../metrics/create-metrics.js';
 import { MalformedItems } from './malformed-items.js';
@@ -195,12 +196,13 @@ export class ItemsService {
     return this.resultOf(outcome, id, isKeyed);
   }
 
-  /** Counts a create as refused if MongoDB does not return what it needs. */
+  /** Counts the outcome of a create if what it needs from MongoDB cannot be read. */
   private async required<T>(reading: Promise<T>): Promise<T> {
     try {
       return await reading;
     } catch (error) {
-      this.metrics.countOutcome({ kind: 'refused', reason: 'mongodb' });
+      const isRefused = isMongodbUnavailable(error);
+      this.metrics.countOutcome(isRefused ? { kind: 'refused', reason: 'mongodb' } : { kind: 'failed' });
       throw error;
     }
   }
