@@ -105,6 +105,20 @@ describe('the log', () => {
     expect(JSON.stringify(api.log)).not.toContain(SECRET);
   });
 
+  it.each(['api', 'worker'] as const)(
+    'the log contains once why the start of the %s failed, with its cause and without its data',
+    async (name) => {
+      const NODE_OPTIONS = `--require ${join(__dirname, 'support', 'failing-start.cjs')}`;
+      const failing = ServiceProcess.start(name, { ...env, LOG_LEVEL: 'debug', NODE_OPTIONS });
+      expect(await failing.end()).toMatchObject({ code: 1 });
+      const errors = failing.log.filter((line) => Number(line['level']) >= 50);
+      const err = { message: 'E11000 duplicate key error', stack: expect.any(String) as string };
+      const cause = { message: 'this is the cause', code: 11000 };
+      expect(errors).toMatchObject([{ level: 60, err: { ...err, cause } }]);
+      expect([failing.stderr, JSON.stringify(failing.log)]).toEqual(['', expect.not.stringContaining(SECRET)]);
+    },
+  );
+
   it('the log contains the warnings of libraries, as JSON', async () => {
     const redis = await createRedis('--maxmemory-policy', 'allkeys-lru');
     await startRedis(redis);

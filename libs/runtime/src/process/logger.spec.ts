@@ -1,7 +1,11 @@
-import { ConsoleLogger, Logger } from '@nestjs/common';
+import { ConsoleLogger, Logger, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
 import { createLogger, nestLogger } from './logger.js';
 
 const SECRET = 'nobody may read this';
+
+@Module({})
+class TestModule {}
 
 describe('createLogger', () => {
   let line = '';
@@ -102,6 +106,17 @@ describe('nestLogger', () => {
     Logger.log('Mapped {/health/live, GET} route', 'RouterExplorer');
     Logger.error('no such provider', undefined, 'InstanceLoader');
     expect(lines).toMatchObject([{ level: 50, context: 'InstanceLoader', msg: 'no such provider' }]);
+  });
+
+  it('omits an error that Nest throws as well', async () => {
+    const error = new Error('no such provider');
+    const failing = {
+      module: TestModule,
+      providers: [{ provide: 'failing', useFactory: () => Promise.reject(error) }],
+    };
+    const options = { logger: nestLogger(await createLogger('test', 'info', destination)), abortOnError: false };
+    await expect(NestFactory.createApplicationContext(failing, options)).rejects.toBe(error);
+    expect(lines).toEqual([]);
   });
 
   it('logs the stack and the cause of an error, but not its data', () => {

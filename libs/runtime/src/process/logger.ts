@@ -79,9 +79,13 @@ const NEST_CONTEXTS = new Set<unknown>([
   'NestApplicationContext',
 ]);
 
+/** The context in which Nest logs an error of the start before it throws it (`abortOnError: false`). */
+const THROWN_AS_WELL = 'ExceptionHandler';
+
 /**
  * Sends the lines of Nest's `Logger` to the logger of the process, with the stacks and causes of errors. `log` becomes
- * `info`, and Nest's own startup lines become `debug`.
+ * `info`, and Nest's own startup lines become `debug`. Omits the errors that Nest throws as well: whoever catches them
+ * logs them.
  */
 export function nestLogger(logger: Logger): LoggerService {
   const line =
@@ -92,6 +96,7 @@ export function nestLogger(logger: Logger): LoggerService {
       const last = rest.at(-1);
       // The context is optional, and the last argument if there is one.
       const context = last === stack || last === err ? undefined : last;
+      if (context === THROWN_AS_WELL) return;
       const isStartup = level === 'info' && NEST_CONTEXTS.has(context);
       const fields = { context, stack: stack && withoutQuotedValues(stack), err };
       logger[isStartup ? 'debug' : level](fields, withoutQuotedValues(String(message)));

@@ -27,6 +27,9 @@ export function collectGarbageEarly(): void {
 /** The settings of the ports on which the processes listen. */
 const PORT_SETTINGS = { api: 'PORT', worker: 'WORKER_PORT' };
 
+/** The system calls of listening: that of the port, and that of a host that is a name. */
+const LISTENING = new Set<unknown>(['listen', 'getaddrinfo']);
+
 /** Docker allows 10 s between SIGTERM and SIGKILL by default. */
 const EXIT_AFTER_MS = 8_800;
 /** How long lines of the log that are not written yet delay the exit. */
@@ -41,9 +44,9 @@ export interface ProcessOptions<Config> {
 }
 
 /**
- * Runs a process from start to exit. If the configuration is not valid, prints one line and exits with code 1. On
- * SIGTERM or SIGINT, stops gracefully and exits with code 0, after {@link EXIT_AFTER_MS} and {@link FLUSH_WITHIN_MS} at
- * the latest.
+ * Runs a process from start to exit. If the configuration is not valid, prints one line and exits with code 1. Logs any
+ * other error of the start, and exits with code 1. On SIGTERM or SIGINT, stops gracefully and exits with code 0, after
+ * {@link EXIT_AFTER_MS} and {@link FLUSH_WITHIN_MS} at the latest.
  */
 export function runProcess<Config extends ApiConfig | WorkerConfig>(options: ProcessOptions<Config>): void {
   collectGarbageEarly();
@@ -52,7 +55,10 @@ export function runProcess<Config extends ApiConfig | WorkerConfig>(options: Pro
   // process of a container, be lost.
   stopOnSignal(started);
   started.catch((error: unknown) => {
-    console.error(reasonOf(error, PORT_SETTINGS[options.name]));
+    const reason = operatorErrorOf(error, PORT_SETTINGS[options.name]);
+    // Logged as an uncaught exception.
+    if (reason === undefined) throw error;
+    console.error(reason);
     process.exit(1);
   });
 }
@@ -95,14 +101,15 @@ async function startTracing(name: string, config: ApiConfig | WorkerConfig): Pro
   return tracing.startTracing(`item-listing-${name}`, config.isTraceSamplerSet);
 }
 
-/** Returns a single line if the operator can fix the problem, otherwise the error itself. */
-function reasonOf(error: unknown, portSetting: string): unknown {
+/** Returns a single line if the operator can fix the problem by a setting, otherwise undefined. */
+function operatorErrorOf(error: unknown, portSetting: string): string | undefined {
   if (error instanceof ConfigError) return error.message;
-  // Listening is the only system call that can make a start fail, because the databases are waited for.
-  if (error instanceof Error && 'syscall' in error)
-    return `HOST or ${portSetting} is not valid: cannot listen, ${error.message}`;
-  // Without its other fields, which may contain the texts of items.
-  return error instanceof Error ? error.stack : error;
+  return cannotListen(error) ? `HOST or ${portSetting} is not valid: cannot listen, ${error.message}` : undefined;
+}
+
+/** Returns whether a server cannot listen on its host and port. */
+export function cannotListen(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error && LISTENING.has(error.syscall);
 }
 
 /** Logs what would crash the process, including rejections that nothing handles, in the same format as all errors. */
