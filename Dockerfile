@@ -35,10 +35,10 @@ FROM cli AS worker
 EXPOSE 3001
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.WORKER_PORT || 3001) + '/health/ready').then(async (response) => { console.log(await response.text()); process.exit(response.ok ? 0 : 1) })"]
-CMD ["node", "--v8-pool-size=1", "dist/apps/worker/src/main.js"]
+CMD ["node", "--no-warnings", "--v8-pool-size=1", "dist/apps/worker/src/main.js"]
 
 FROM cli AS api
 EXPOSE 3000 3002
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 3000) + '/health/ready').then(async (response) => { console.log(await response.text()); process.exit(response.ok ? 0 : 1) })"]
-CMD ["node", "--v8-pool-size=1", "--max-semi-space-size=32", "dist/apps/api/src/main.js"]
+CMD ["node", "--no-warnings", "--v8-pool-size=1", "--max-semi-space-size=32", "dist/apps/api/src/main.js"]

@@ -5,7 +5,7 @@ import { createRedis, removeDatabaseServers, startRedis } from './support/databa
 import { freshEnvironment, openDatabase } from './support/environment.js';
 import { eventually } from './support/eventually.js';
 import { validInput } from './support/items.js';
-import { endProcesses, ServiceProcess } from './support/processes.js';
+import { endProcesses, killProcesses, ServiceProcess } from './support/processes.js';
 import { RawConnection } from './support/raw-connection.js';
 import { AUDIENCE, bearer, claims, ISSUER, signWithSecret } from './support/token-issuer.js';
 
@@ -118,6 +118,17 @@ describe('the log', () => {
       expect([failing.stderr, JSON.stringify(failing.log)]).toEqual(['', expect.not.stringContaining(SECRET)]);
     },
   );
+
+  it('the log contains the warnings of Node.js, as JSON', async () => {
+    const NODE_OPTIONS = `--require ${join(__dirname, 'support', 'process-warning.cjs')}`;
+    const api = await startApi({ NODE_OPTIONS });
+    api.signal('SIGUSR2');
+    const { level, err } = await api.waitForLog('process warning');
+    expect(level).toBe(40);
+    expect(err).toMatchObject({ type: 'DeprecationWarning', message: 'this is deprecated', code: 'TEST' });
+    await killProcesses();
+    expect(api.stderr).toBe('');
+  });
 
   it('the log contains the warnings of libraries, as JSON', async () => {
     const redis = await createRedis('--maxmemory-policy', 'allkeys-lru');

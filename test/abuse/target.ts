@@ -70,10 +70,11 @@ export class Target {
 function problemsOf(name: string, process: ServiceProcess, maxMegabytes: number): string[] {
   const errors = process.log.filter(({ level }) => Number(level) >= ERROR).map(({ msg }) => msg);
   const megabytes = peakMegabytes(process);
+  const { unexpectedOutput } = process;
   return [
     ...(process.isRunning ? [] : [`the ${name} ended by itself`]),
     ...[...new Set(errors)].map((msg) => `the ${name} logged ${JSON.stringify(msg)}`),
-    ...(process.stderr === '' ? [] : [`the ${name} wrote ${process.stderr.slice(0, 300)}`]),
+    ...(unexpectedOutput === '' ? [] : [`the ${name} wrote ${unexpectedOutput.slice(0, 300)}`]),
     ...(megabytes > maxMegabytes ? [`the ${name} took ${megabytes.toFixed(0)} MB`] : []),
   ];
 }

@@ -81,7 +81,8 @@ export class ServiceInstance {
     const exit = await process.end(signal);
     const warnings = process.log.filter(({ level }) => Number(level) >= WARN).length;
     if (warnings > MAX_WARNINGS) this.problems.push(`the ${this.name} logged ${String(warnings)} warnings`);
-    if (process.stderr !== '') this.problems.push(`the ${this.name} wrote ${process.stderr}`);
+    const { unexpectedOutput } = process;
+    if (unexpectedOutput !== '') this.problems.push(`the ${this.name} wrote ${unexpectedOutput}`);
     return exit;
   }
 }

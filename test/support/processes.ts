@@ -40,11 +40,11 @@ export async function killProcesses(): Promise<ServiceProcess[]> {
 /**
  * Kills the processes of a test file.
  *
- * @throws if one of them has written to stderr, such as a warning or an unhandled rejection
+ * @throws if one of them has written to stderr, or Node.js has warned about it
  */
 export async function endProcesses(): Promise<void> {
-  const unexpected = (await killProcesses()).map(({ stderr }) => stderr).join('');
-  if (unexpected !== '') throw new Error(`unexpected on stderr: ${unexpected}`);
+  const unexpected = (await killProcesses()).map((each) => each.unexpectedOutput).join('');
+  if (unexpected !== '') throw new Error(`unexpected output: ${unexpected}`);
 }
 
 /** An API or a worker run as an operator runs it: `node dist/…` with its own environment and signals. */
@@ -120,6 +120,12 @@ export class ServiceProcess {
     const msg = this.name === 'api' ? 'listening for operators' : 'listening';
     const { port } = await this.waitForLog(msg);
     return `http://127.0.0.1:${String(port)}`;
+  }
+
+  /** The output on stderr so far, and the warnings of Node.js in the log: empty unless something is wrong. */
+  get unexpectedOutput(): string {
+    const warnings = this.log.filter(({ msg }) => msg === 'process warning');
+    return this.stderr + warnings.map((warning) => JSON.stringify(warning)).join('\n');
   }
 
   async metrics(): Promise<string> {

@@ -68,6 +68,7 @@ async function start<Config extends ApiConfig | WorkerConfig>(options: ProcessOp
   const config = loadConfig();
   const logger = await createLogger(name, config.logLevel);
   exitOnUncaughtException(logger);
+  logProcessWarnings(logger);
   logWarningsOfLibraries(logger);
   // A module that was loaded with `node --require` may have started OpenTelemetry, and then records its own spans.
   const isPreloaded = isTracingStarted();
@@ -125,6 +126,13 @@ export function exitWhenFlushed(logger: Logger, code: number): void {
   const exit = (): never => process.exit(code);
   setTimeout(exit, FLUSH_WITHIN_MS);
   logger.flush(exit);
+}
+
+/** Logs the warnings of Node.js. Unless it is started with `--no-warnings`, it prints them as well. */
+function logProcessWarnings(logger: Logger): void {
+  process.on('warning', (err) => {
+    logger.warn({ err }, 'process warning');
+  });
 }
 
 /** Logs what libraries write to the console, such as BullMQ about a `maxmemory-policy` of Redis that loses jobs. */
