@@ -24,13 +24,33 @@ describe('BatchMetrics', () => {
     return Object.fromEntries(values.map(({ labels, value }) => [String(labels.outcome), value]));
   };
 
+  const batches = async (): Promise<object> => {
+    const valueOf = async (histogram: string, part: 'count' | 'sum'): Promise<number | undefined> => {
+      const { values } = (await registry.getSingleMetric(histogram)?.get()) ?? { values: [] };
+      return values.find((value) => 'metricName' in value && value.metricName === `${histogram}_${part}`)?.value;
+    };
+    const sizes = 'item_listing_batch_jobs';
+    return {
+      sizes: { count: await valueOf(sizes, 'count'), sum: await valueOf(sizes, 'sum') },
+      durations: await valueOf('item_listing_batch_duration_seconds', 'count'),
+    };
+  };
+
   it('counts attempts from zero, whatever their outcome', async () => {
     expect(await attempts()).toEqual({ done: 0, failed: 0, wait: 0, delay: 0 });
   });
 
   it.each(KINDS)('counts the attempts of a batch by outcome: %s', async (kind) => {
     const outcomes = [OUTCOMES[kind], OUTCOMES[kind]];
-    expect(await metrics.measure(() => Promise.resolve(outcomes))).toBe(outcomes);
+    expect(await metrics.measure(2, () => Promise.resolve(outcomes))).toBe(outcomes);
     expect(await attempts()).toEqual({ done: 0, failed: 0, wait: 0, delay: 0, [kind]: 2 });
+    expect(await batches()).toEqual({ sizes: { count: 1, sum: 2 }, durations: 1 });
+  });
+
+  it('measures a batch that throws, all of whose jobs have failed', async () => {
+    const error = new Error('unexpected');
+    await expect(metrics.measure(3, () => Promise.reject(error))).rejects.toBe(error);
+    expect(await attempts()).toEqual({ done: 0, failed: 3, wait: 0, delay: 0 });
+    expect(await batches()).toEqual({ sizes: { count: 1, sum: 3 }, durations: 1 });
   });
 });

@@ -40,14 +40,20 @@ export class BatchMetrics {
     for (const outcome of OUTCOMES) this.attempts.inc({ outcome }, 0);
   }
 
-  /** Processes a batch and measures it. */
-  async measure(process: () => Promise<JobOutcome[]>): Promise<JobOutcome[]> {
+  /** Processes a batch of this many jobs and measures it. If `process` throws, all of them have failed. */
+  async measure(jobs: number, process: () => Promise<JobOutcome[]>): Promise<JobOutcome[]> {
     const end = this.durations.startTimer();
-    const outcomes = await process();
-    end();
-    this.sizes.observe(outcomes.length);
-    for (const { kind } of outcomes) this.attempts.inc({ outcome: kind });
-    return outcomes;
+    try {
+      const outcomes = await process();
+      for (const { kind } of outcomes) this.attempts.inc({ outcome: kind });
+      return outcomes;
+    } catch (error) {
+      this.attempts.inc({ outcome: 'failed' }, jobs);
+      throw error;
+    } finally {
+      end();
+      this.sizes.observe(jobs);
+    }
   }
 
   countFailure(): void {

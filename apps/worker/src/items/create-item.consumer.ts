@@ -35,7 +35,7 @@ export class CreateItemConsumer {
       { redis, queue: CREATE_QUEUE, queuePrefix, concurrency },
       {
         process: (jobs) =>
-          metrics.measure(async () => {
+          metrics.measure(jobs.length, async () => {
             const errors = await processor.process(jobs, this.onTried);
             return errors.map((error) => this.toOutcome(error));
           }),
