@@ -95,6 +95,15 @@ describe('the endpoints for operators', () => {
     expect(warning).toMatchObject({ level: 40, err: { code: 'EADDRINUSE' } });
   });
 
+  it('the endpoints for operators make the start fail if they do not work for another reason than the port', async () => {
+    const NODE_OPTIONS = `--require ${join(__dirname, 'support', 'failing-listen.cjs')}`;
+    const failing = ServiceProcess.start('api', { ...env, NODE_OPTIONS });
+    const { err } = await failing.waitForLog('uncaught exception');
+    expect(err).toMatchObject({ message: 'not a function' });
+    expect(await failing.end()).toMatchObject({ code: 1 });
+    expect(failing.log.map(({ msg }) => msg)).toEqual(['uncaught exception']);
+  });
+
   describe('with tokens', () => {
     const bearer = (token: string): object => ({ Authorization: `Bearer ${token}` });
     const basic = (token: string): object => ({ Authorization: `Basic ${btoa(`any:${token}`)}` });

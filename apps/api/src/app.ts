@@ -7,7 +7,7 @@ import { Registry } from 'prom-client';
 import { startAdmin, type AdminServer } from '@app/admin';
 import { checkMongodbUri, Database } from '@app/database';
 import { parseRedisUrl, CreateQueue } from '@app/queue';
-import { nestLogger, SharedReadiness, type ApiConfig, type Logger, type Stoppable } from '@app/runtime';
+import { cannotListen, nestLogger, SharedReadiness, type ApiConfig, type Logger, type Stoppable } from '@app/runtime';
 import { ApiModule } from './api.module.js';
 import { DocsModule } from './docs/docs.module.js';
 import { ApiReadiness } from './readiness.js';
@@ -119,6 +119,7 @@ async function startApiAdmin(
     logger.info({ host, port: admin.port }, 'listening for operators');
     return admin;
   } catch (error) {
+    if (!cannotListen(error)) throw error;
     logger.warn({ err: error }, 'ADMIN_HOST or ADMIN_PORT cannot be used: metrics and queues are not served');
     return undefined;
   }

@@ -52,7 +52,7 @@ class AdminModule {}
  * Serves `/health/*`, `/metrics` and `/queues`. With a token, `/metrics` and `/queues` require it. Without one, `/metrics`
  * is open, and `/queues` accepts requests from this machine only.
  *
- * @throws Error with `syscall` if the port cannot be used
+ * @throws an error for which `cannotListen` returns true if the port cannot be used
  */
 export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
   const { config, host, port, logger } = options;
