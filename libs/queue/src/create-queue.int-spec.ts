@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { NewItem } from '@app/contracts';
+import { context, ROOT_CONTEXT, trace, type ContextManager } from '@opentelemetry/api';
 import { Queue } from 'bullmq';
 import { ReplyError } from 'ioredis';
 import { patient } from '../../../test/support/patient.js';
@@ -9,6 +10,14 @@ import { connectRedis, untilReady, type RedisConnection } from './redis.js';
 
 const RedisError = ReplyError as new (message: string) => Error;
 const UNLIMITED = { total: { jobs: 1000, bytes: 1_000_000 }, seller: undefined };
+
+const NO_CONTEXT: ContextManager = {
+  active: () => ROOT_CONTEXT,
+  with: (_context, run, self, ...args) => run.apply(self as never, args),
+  bind: (_context, target) => target,
+  enable: () => NO_CONTEXT,
+  disable: () => NO_CONTEXT,
+};
 
 describe('CreateQueue', () => {
   let redis: RedisConnection;
@@ -44,6 +53,18 @@ describe('CreateQueue', () => {
     const unreadable = await makeUnreadable();
     expect(await queue.replace(unreadable, job)).toBe('queued');
     expect(await storedHash()).toBe('hash');
+  });
+
+  it('continues the trace of a request in the job that it replaces', async () => {
+    const unreadable = await makeUnreadable();
+    const request = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7', traceFlags: 1 };
+    const active = trace.setSpanContext(ROOT_CONTEXT, request);
+    context.setGlobalContextManager({ ...NO_CONTEXT, active: () => active });
+    await queue.replace(unreadable, job).finally(() => {
+      context.disable();
+    });
+    const data = JSON.parse((await redis.hget(jobKey, 'data')) ?? '{}') as unknown;
+    expect(data).toMatchObject({ traceparent: `00-${request.traceId}-${request.spanId}-01`, requestHash: 'hash' });
   });
 
   it('does not overwrite what another request has put into an unreadable job', async () => {

@@ -100,9 +100,7 @@ export class CreateQueue {
   /** Adds the job under the id of its item. An existing job with this id stays unchanged. */
   async add(job: NewJob, priority?: number): Promise<EnqueueResult> {
     if (this.redis.status !== 'ready') return 'refused';
-    return traceSend(CREATE_QUEUE, (traceparent) =>
-      this.addData(job.id, traceparent === undefined ? dataOf(job) : { ...dataOf(job), traceparent }, priority),
-    );
+    return traceSend(CREATE_QUEUE, (traceparent) => this.addData(job.id, dataOf(job, traceparent), priority));
   }
 
   /** Adds a job that Redis has lost: BullMQ would ignore it if only its place in a list is lost. */
@@ -145,11 +143,14 @@ export class CreateQueue {
    */
   async replace({ data }: ExistingJob, job: NewJob): Promise<EnqueueResult> {
     if (data === undefined) return this.replaceWithoutData(job);
-    const replacing = this.redis.eval(REPLACE_DATA, 1, this.queue.toKey(job.id), data, JSON.stringify(dataOf(job)));
-    const replaced = await this.toEnqueueResult(replacing);
-    if (replaced !== 'queued') return replaced;
-    // Even if Redis refuses to retry it, the job now holds this request.
-    return (await this.retry(job.id)) === 'queued' ? 'queued' : 'unknown';
+    return traceSend(CREATE_QUEUE, async (traceparent) => {
+      const replacement = JSON.stringify(dataOf(job, traceparent));
+      const replacing = this.redis.eval(REPLACE_DATA, 1, this.queue.toKey(job.id), data, replacement);
+      const replaced = await this.toEnqueueResult(replacing);
+      if (replaced !== 'queued') return replaced;
+      // Even if Redis refuses to retry it, the job now holds this request.
+      return (await this.retry(job.id)) === 'queued' ? 'queued' : 'unknown';
+    });
   }
 
   /** Returns the state of each job, in the order of the ids. @throws if Redis does not reply */
@@ -209,8 +210,9 @@ export class CreateQueue {
   }
 }
 
-function dataOf(job: NewJob): CreateJob {
-  return { version: CREATE_JOB_VERSION, ...job };
+function dataOf(job: NewJob, traceparent?: string): CreateJob {
+  const data: CreateJob = { version: CREATE_JOB_VERSION, ...job };
+  return traceparent === undefined ? data : { ...data, traceparent };
 }
 
 function hashIn(text: string, id: string): string | undefined {
