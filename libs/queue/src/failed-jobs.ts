@@ -18,7 +18,10 @@ export interface FailedJob {
   data: unknown;
 }
 
-/** The outcome of an operation on a job. Unless it is `done`, nothing has changed. */
+/**
+ * The outcome of an operation on a job. Unless it is `done`, the operation has neither queued nor removed the job. If
+ * another process retries it at the same moment, it may be `not failed`, and yet no longer count the workers that died.
+ */
 export type ChangeOutcome = 'done' | 'not failed' | 'unreadable';
 
 /** Finds, retries and discards the failed jobs of the create queue. Methods throw if Redis does not reply. */
