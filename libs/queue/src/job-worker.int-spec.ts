@@ -26,6 +26,7 @@ describe('JobWorker', () => {
   let batches: string[][];
   let failures: string[];
   let log: string[];
+  let errors: unknown[];
   let work: (jobs: readonly Job[]) => Promise<readonly JobOutcome[]>;
   let run = 0;
 
@@ -41,6 +42,7 @@ describe('JobWorker', () => {
     work = () => Promise.resolve([]);
     failures = [];
     log = [];
+    errors = [];
     const process = (jobs: readonly Job[]): Promise<readonly JobOutcome[]> => {
       batches.push(jobs.map((job) => job.name));
       return work(jobs);
@@ -49,7 +51,12 @@ describe('JobWorker', () => {
       failures.push(`${job.name}: ${error.message}`);
     };
     const source = { redis, queue: name, queuePrefix: 'test', concurrency: CONCURRENCY };
-    const logger = pino({}, { write: (line: string) => log.push((JSON.parse(line) as { msg: string }).msg) });
+    const write = (line: string): void => {
+      const { msg, err } = JSON.parse(line) as { msg: string; err?: unknown };
+      log.push(msg);
+      if (err !== undefined) errors.push(err);
+    };
+    const logger = pino({}, { write });
     newWorker = (options) => new JobWorker({ ...source, ...options }, { process, onFailed }, logger);
     worker = newWorker();
   });
@@ -422,6 +429,12 @@ describe('JobWorker', () => {
     work = () => Promise.resolve([]);
     await add('b', 'c');
     await expectCounts({ completed: 2, active: 1 });
+    expect(errors).toEqual([
+      expect.objectContaining({
+        message: expect.stringContaining('Lock') as string,
+        stack: expect.any(String) as string,
+      }),
+    ]);
     await redis.del(`${queue.toKey(job?.id ?? '')}:lock`);
     await eventually(async () => {
       expect(await queue.getJobCounts()).toMatchObject({ completed: 3, active: 0 });

@@ -73,8 +73,8 @@ export class JobWorker {
   private readonly reportPause = throttle((reason: string) => {
     this.logger.warn({ reason }, 'taking no jobs');
   });
-  private readonly reportError = throttle((error: string) => {
-    this.logger.warn({ error }, 'queue error');
+  private readonly reportError = throttle((fields: object) => {
+    this.logger.warn(fields, 'queue error');
   });
 
   constructor(
@@ -349,8 +349,10 @@ export class JobWorker {
     // The connection reports such errors itself.
     const isConnectionError = 'syscall' in (error as Error) || message === 'Connection is closed.';
     if (this.isStopping || isConnectionError) return;
-    if (REFUSED_BY_REDIS.test(message)) this.pauseUntil('Redis refuses commands');
-    this.reportError(message);
+    const isRefused = REFUSED_BY_REDIS.test(message);
+    if (isRefused) this.pauseUntil('Redis refuses commands');
+    // A refusal says all there is to know. Any other error may be a mistake, which its stack helps to find.
+    this.reportError(isRefused ? { error: message } : { err: error });
   };
 }
 

@@ -3,6 +3,7 @@ import type { Database } from '@app/database';
 import type { ItemCreator } from '@app/items';
 import { connectRedis, JobWorker, type ReplyPublisher } from '@app/queue';
 import { TimeoutError } from '@app/runtime';
+import { mongo } from 'mongoose';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { freshEnvironment } from '../../../../test/support/environment.js';
@@ -98,6 +99,31 @@ describe('CreateItemConsumer', () => {
     await jobs.queue.obliterate({ force: true });
     await jobs.close();
     expect(onDead).not.toHaveBeenCalled();
+  });
+
+  it('says which error makes it take no jobs, but not its message, which may quote an item', async () => {
+    const env = freshEnvironment();
+    const { REDIS_URL: url = '', QUEUE_PREFIX: queuePrefix = '' } = env;
+    const redis = connectRedis(url, 'worker', () => undefined);
+    const jobs = openQueue(env);
+    const error = new mongo.MongoServerError({ code: 91, message: 'the server is shutting down' });
+    const consumer = new CreateItemConsumer(
+      redis,
+      { concurrency: 1, queuePrefix },
+      { process: (batch: unknown[]) => Promise.resolve(batch.map(() => error)) } as unknown as CreateItemProcessor,
+      { responds: () => Promise.resolve(false) } as unknown as Database,
+      pino({ level: 'silent' }),
+      new BatchMetrics(new Registry()),
+    );
+    consumer.start(() => undefined);
+    await jobs.queue.add('create', {});
+    await eventually(() => {
+      expect(consumer.idleReason).toBe('MongoDB is unavailable: MongoServerError 91');
+    }, 10_000);
+    await consumer.stop(0);
+    redis.disconnect();
+    await jobs.queue.obliterate({ force: true });
+    await jobs.close();
   });
 
   it('does not report that it is dead while it processes jobs alone that workers died of', async () => {

@@ -79,9 +79,8 @@ export class CreateItemConsumer {
   private toOutcome(error: Error | undefined): JobOutcome {
     this.onTried();
     if (error instanceof UnknownVersionError) return { kind: 'delay', ms: UNKNOWN_VERSION_DELAY_MS };
-    if (isStoreUnavailable(error)) {
-      const reason = areWritesRefused(error) ? `MongoDB refuses writes: ${reasonOf(error)}` : 'MongoDB is unavailable';
-      this.worker.pauseUntil(reason, () => this.database.responds(PING_WITHIN_MS));
+    if (error !== undefined && isStoreUnavailable(error)) {
+      this.worker.pauseUntil(pauseReasonOf(error), () => this.database.responds(PING_WITHIN_MS));
       return { kind: 'wait' };
     }
     return error === undefined ? { kind: 'done' } : { kind: 'failed', error };
@@ -97,4 +96,11 @@ export class CreateItemConsumer {
     this.logger.fatal('jobs wait and none is done: exiting to be started again');
     onDead();
   }
+}
+
+/** Returns why no jobs are taken. The message of a failed write may quote the values of an item. */
+function pauseReasonOf(error: Error & { code?: string | number }): string {
+  if (areWritesRefused(error)) return `MongoDB refuses writes: ${reasonOf(error)}`;
+  const { name, code } = error;
+  return `MongoDB is unavailable: ${code === undefined ? name : `${name} ${String(code)}`}`;
 }
