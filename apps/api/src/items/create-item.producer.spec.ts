@@ -35,6 +35,7 @@ describe('CreateItemProducer', () => {
   const findStates = jest.fn<Promise<string[]>, [string[]]>();
   let producer: CreateItemProducer;
   let created: number;
+  let registry: Registry;
 
   beforeEach(() => {
     jest.useFakeTimers();
@@ -58,7 +59,8 @@ describe('CreateItemProducer', () => {
     } as unknown as CreateQueue;
     const replies = { channel: 'replies', listen: () => undefined } as unknown as ReplySubscriber;
     const items = { findStored, findStoredById } as unknown as ItemRepository;
-    producer = new CreateItemProducer(queue, replies, items, new CreateMetrics(new Registry()));
+    registry = new Registry();
+    producer = new CreateItemProducer(queue, replies, items, new CreateMetrics(registry));
     created = 0;
   });
   afterEach(() => {
@@ -222,6 +224,41 @@ describe('CreateItemProducer', () => {
     findStored.mockResolvedValue([stored]);
     await after(1000);
     expect(await creating).toEqual({ kind: 'created', item: stored.item, isReplay: false });
+  });
+
+  describe('counts the end of a wait', () => {
+    const ends = async (): Promise<unknown> => {
+      const { values } = (await registry.getSingleMetric('item_listing_create_waits_total')?.get()) ?? { values: [] };
+      return values.filter(({ value }) => value > 0).map(({ labels, value }) => [labels['end'], value]);
+    };
+
+    it('as a look-up if the item was found in MongoDB', async () => {
+      const creating = create();
+      await after(10);
+      findStored.mockResolvedValue([{ id: 'id-0', requestHash: '', item: {} as ItemWithoutUrl }]);
+      await after(1000);
+      expect(await creating).toMatchObject({ kind: 'created' });
+      expect(await ends()).toEqual([['look-up', 1]]);
+    });
+
+    it('as the deadline if nothing ended it before', async () => {
+      const creating = create({ deadline: performance.now() + 1000 });
+      await after(1000);
+      expect(await creating).toEqual({ kind: 'unknown' });
+      expect(await ends()).toEqual([['deadline', 1]]);
+    });
+
+    it('as abandoned if its client disconnects or the process ends', async () => {
+      const { promise: disconnected, settle: disconnect } = deferred(undefined);
+      const creating = [create({ disconnected }), create()];
+      await after(10);
+      disconnect();
+      await after(10);
+      expect(await ends()).toEqual([['abandoned', 1]]);
+      producer.abandon();
+      await Promise.all(creating);
+      expect(await ends()).toEqual([['abandoned', 2]]);
+    });
   });
 
   it('queries an unavailable database once for all waiting creates', async () => {
