@@ -225,11 +225,14 @@ describe('tracing', () => {
 
     it('tracing is off without a receiver, and its packages are not loaded', async () => {
       const NODE_OPTIONS = `--require ${join(__dirname, 'support', 'report-opentelemetry.cjs')}`;
-      const api = await start('api', { OTEL_EXPORTER_OTLP_ENDPOINT: '', NODE_OPTIONS });
-      await (await api.client()).call('getById', { id: 'f'.repeat(24) });
-      await api.end('SIGTERM');
-      const [line] = api.log.filter(({ msg }) => msg === 'loaded packages of OpenTelemetry');
-      expect(line?.['packages']).toEqual(['@opentelemetry/api']);
+      const off = { OTEL_EXPORTER_OTLP_ENDPOINT: '', NODE_OPTIONS };
+      const [api, worker] = await Promise.all([start('api', off), start('worker', off)]);
+      await (await api.client()).create(validInput());
+      for (const process of [api, worker]) {
+        await process.end('SIGTERM');
+        const [line] = process.log.filter(({ msg }) => msg === 'loaded packages of OpenTelemetry');
+        expect(line?.['packages']).toEqual(['@opentelemetry/api']);
+      }
     });
   });
 });
