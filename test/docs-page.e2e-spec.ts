@@ -2,6 +2,7 @@ import { chromium, type Browser, type Page } from 'playwright-core';
 import type { Item } from '@app/contracts';
 import { createApiKey } from './support/api-keys.js';
 import { findChromium } from './support/browser.js';
+import { describeIfInstalled } from './support/programs.js';
 import { startService, type Service } from './support/service.js';
 
 /** Not localhost, because Swagger UI never calls its online validator for a document on localhost. */
@@ -9,7 +10,7 @@ const HOST = 'items.test';
 const CREATE = '#operations-items-create';
 
 const executablePath = findChromium();
-const describeInBrowser = executablePath === undefined ? describe.skip : describe;
+const describeInBrowser = describeIfInstalled('Chromium', executablePath);
 
 describeInBrowser('the docs page (skipped unless Chromium is installed: apt-get install chromium)', () => {
   let service: Service;

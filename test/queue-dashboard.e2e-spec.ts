@@ -2,6 +2,7 @@ import { chromium, type Browser, type Locator, type Page } from 'playwright-core
 import { newMongoId } from '@app/database';
 import { CREATE_JOB_OPTIONS } from '@app/queue';
 import { findChromium } from './support/browser.js';
+import { describeIfInstalled } from './support/programs.js';
 import { eventually } from './support/eventually.js';
 import { createJob, openQueue, type OpenQueue } from './support/queue.js';
 import { startService, type Service } from './support/service.js';
@@ -11,7 +12,7 @@ const TOKEN = 'the token of this test for operators';
 const REFUSED = 'Refused';
 
 const executablePath = findChromium();
-const describeInBrowser = executablePath === undefined ? describe.skip : describe;
+const describeInBrowser = describeIfInstalled('Chromium', executablePath);
 
 describeInBrowser('the queue dashboard (skipped unless Chromium is installed: apt-get install chromium)', () => {
   let service: Service;

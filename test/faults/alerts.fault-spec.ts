@@ -13,7 +13,8 @@ import { freshEnvironment, openDatabase } from '../support/environment.js';
 import { eventually } from '../support/eventually.js';
 import { validInput } from '../support/items.js';
 import { endProcesses, ServiceProcess } from '../support/processes.js';
-import { hasPrometheus, Prometheus } from '../support/prometheus.js';
+import { describeIfInstalled } from '../support/programs.js';
+import { Prometheus, prometheusPath } from '../support/prometheus.js';
 import { createJob, openQueue } from '../support/queue.js';
 
 const RULES = join(__dirname, '..', '..', 'deploy', 'prometheus', 'alerts.yml');
@@ -21,7 +22,7 @@ const RULES = join(__dirname, '..', '..', 'deploy', 'prometheus', 'alerts.yml');
 const FIRES_WITHIN_MS = 450_000;
 const READ_DELAY_MS = 1200;
 const ALERTS = [...readFileSync(RULES, 'utf8').matchAll(/alert: (\w+)/g)].map(([, name]) => name).sort();
-const describeWithPrometheus = hasPrometheus ? describe : describe.skip;
+const describeWithPrometheus = describeIfInstalled('Prometheus', prometheusPath);
 jest.setTimeout(600_000);
 
 describeWithPrometheus('alerts (skipped unless Prometheus is installed: apt-get install prometheus)', () => {

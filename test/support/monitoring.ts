@@ -8,10 +8,24 @@ export interface Panel {
   targets: { expr: string; legendFormat: string }[];
 }
 
+interface Dashboard {
+  panels: Panel[];
+  annotations: { list: { name: string; expr: string }[] };
+}
+
 /** Reads the panels of the dashboard. Its rates cover the last `rateInterval`. */
 export function readPanels(root: string, rateInterval: string): Panel[] {
+  return readDashboard(root, rateInterval).panels;
+}
+
+/** Reads what the dashboard marks in all panels. */
+export function readAnnotations(root: string): Dashboard['annotations']['list'] {
+  return readDashboard(root, '1m').annotations.list;
+}
+
+function readDashboard(root: string, rateInterval: string): Dashboard {
   const dashboard = readFileSync(join(root, 'deploy', 'grafana', 'dashboards', 'item-listing.json'), 'utf8');
-  return (JSON.parse(dashboard.replaceAll('$__rate_interval', rateInterval)) as { panels: Panel[] }).panels;
+  return JSON.parse(dashboard.replaceAll('$__rate_interval', rateInterval)) as Dashboard;
 }
 
 /** The file of {@link prometheusConfig} in the folder of Prometheus. */

@@ -11,8 +11,8 @@ export interface Sample {
   value: [seconds: number, value: string];
 }
 
-/** Whether Prometheus is installed. */
-export const hasPrometheus = findProgram('prometheus') !== undefined;
+/** The path of an installed Prometheus, or undefined. */
+export const prometheusPath = findProgram('prometheus');
 
 /** A Prometheus server that scrapes processes of this test. `removeDatabaseServers` ends it. */
 export class Prometheus {
