@@ -89,6 +89,8 @@ describe.each(['on', 'off'])('the three operations (fast lane %s)', (lane) => {
     expect([status, body]).toEqual([404, { caught: 404, message: 'No such item' }]);
     const invalid = await service.api.call('getAll', { page: 0 });
     expect(invalid).toMatchObject({ status: 400, body: { caught: 400, message: 'Input validation failed' } });
+    const invalidKey = await service.api.call('create', validInput(), { 'Idempotency-Key': 'not visible' });
+    expect(invalidKey).toMatchObject({ status: 400, body: { caught: 400 } });
   });
 });
 

@@ -18,14 +18,11 @@ export class ApiError extends HttpException {
   ) {
     super(details.message ?? ERRORS[code].message, details.status ?? ERRORS[code].status);
   }
+}
 
-  /** The issues of an invalid input. */
-  get issues(): InputIssue[] | undefined {
-    return (this.details.data as { issues?: InputIssue[] } | undefined)?.issues;
-  }
-
-  /** Returns a 400 that lists the issues of the input. */
-  static input(issues: InputIssue[]): ApiError {
-    return new ApiError('BAD_REQUEST', { data: { issues } });
+/** A 400 that lists the issues of an input. */
+export class InputError extends ApiError {
+  constructor(readonly issues: InputIssue[]) {
+    super('BAD_REQUEST', { data: { issues } });
   }
 }

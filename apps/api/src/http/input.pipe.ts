@@ -2,12 +2,12 @@ import { Injectable, type ArgumentMetadata, type PipeTransform } from '@nestjs/c
 import { issuesOf } from '@app/contracts';
 import { createZodValidationPipe, ZodSchemaDeclarationException } from 'nestjs-zod';
 import type { ZodError } from 'zod';
-import { ApiError } from './api-error.js';
+import { InputError } from './api-error.js';
 
 const ZodPipe = createZodValidationPipe({
   // A parameter without a DTO would not be validated.
   strictSchemaDeclaration: true,
-  createValidationException: (error) => ApiError.input(issuesOf(error as ZodError)),
+  createValidationException: (error) => new InputError(issuesOf(error as ZodError)),
 });
 
 /** The types that Nest's documentation declares for path and query parameters, which are not DTO classes. */

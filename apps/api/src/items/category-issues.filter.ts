@@ -1,6 +1,6 @@
 import { Catch, Injectable, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import { CreateItemInputSchema, UNKNOWN_CATEGORY } from '@app/contracts';
-import { ApiError } from '../http/api-error.js';
+import { InputError } from '../http/api-error.js';
 import type { ApiRequest } from '../http/api-message.js';
 import { ErrorFilter } from '../http/error.filter.js';
 import { ItemsService } from './items.service.js';
@@ -9,19 +9,19 @@ const CategorySchema = CreateItemInputSchema.pick({ categoryId: true });
 
 /** Adds an unknown category to the issues of an invalid create input, so that the client gets all issues at once. */
 @Injectable()
-@Catch(ApiError)
-export class CategoryIssuesFilter implements ExceptionFilter<ApiError> {
+@Catch(InputError)
+export class CategoryIssuesFilter implements ExceptionFilter<InputError> {
   constructor(
     private readonly items: ItemsService,
     private readonly errors: ErrorFilter,
   ) {}
 
-  async catch(error: ApiError, host: ArgumentsHost): Promise<void> {
-    const { issues = [] } = error;
+  async catch(error: InputError, host: ArgumentsHost): Promise<void> {
+    const { issues } = error;
     const { body } = host.switchToHttp().getRequest<ApiRequest>();
-    const isToCheck = issues.length > 0 && !issues.some(({ path }) => path[0] === 'categoryId');
+    const isToCheck = !issues.some(({ path }) => path[0] === 'categoryId');
     const isUnknown = isToCheck && (await this.isCategoryUnknown(body));
-    this.errors.catch(isUnknown ? ApiError.input([...issues, UNKNOWN_CATEGORY]) : error, host);
+    this.errors.catch(isUnknown ? new InputError([...issues, UNKNOWN_CATEGORY]) : error, host);
   }
 
   /** Returns false while MongoDB is unavailable: the input is invalid anyway. */

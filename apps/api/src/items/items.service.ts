@@ -29,7 +29,7 @@ import { API_CONFIG } from '../api-config.js';
 import { Json } from '../orpc/json.js';
 import { requireUser } from '../auth/authorizer.js';
 import type { Principal } from '../auth/principal.js';
-import { ApiError, type ApiErrorDetails } from '../http/api-error.js';
+import { ApiError, InputError, type ApiErrorDetails } from '../http/api-error.js';
 import { isMongodbUnavailable } from '../http/error.filter.js';
 import { CreateItemProducer, type ProducerOutcome } from './create-item.producer.js';
 import { CreateMetrics } from '../metrics/create-metrics.js';
@@ -50,7 +50,7 @@ const MAX_PAGE_BYTES = 40 * 1024 * 1024;
 /** A larger item, in bytes of BSON, waits for its turn before getById serializes it. */
 const LARGE_ITEM_BYTES = 64 * 1024;
 /** A 400, because clients would repeat a 503 unchanged, and each try reads the whole page. */
-const PAGE_TOO_LARGE = ApiError.input([
+const PAGE_TOO_LARGE = new InputError([
   { path: ['pageSize'], message: 'The items of this page are too large: request fewer items per page' },
 ]);
 const UNKNOWN_POSITION = { path: ['after'], message: 'No item or cursor of this list' };
@@ -128,14 +128,14 @@ export class ItemsService {
 
   private async findPage(request: ListRequest, deadline: number): Promise<ItemPage> {
     const { userId, page: number = DEFAULT_PAGE, pageSize: limit = DEFAULT_PAGE_SIZE, after } = request;
-    if (isTooLong(after) || (after !== undefined && isTooLong(userId))) throw ApiError.input([UNKNOWN_POSITION]);
+    if (isTooLong(after) || (after !== undefined && isTooLong(userId))) throw new InputError([UNKNOWN_POSITION]);
     if (isTooLong(userId)) return { items: [], nextAfter: undefined };
     const filter = await this.filterOf(request, deadline);
     const part = after === undefined ? { limit, skip: (number - 1) * limit } : { limit, after };
     const page = await (userId === undefined
       ? this.items.findPage(filter, part, deadline)
       : this.items.findFavouritesPage(userId, filter, part, deadline));
-    if (page === undefined) throw ApiError.input([UNKNOWN_POSITION]);
+    if (page === undefined) throw new InputError([UNKNOWN_POSITION]);
     return page;
   }
 
@@ -183,7 +183,7 @@ export class ItemsService {
       const isSame = (stored: string): boolean | undefined => isSameRequest(stored, input);
       const earlier = isKeyed ? await this.producer.findEarlier(id, { ...times, isSame }) : undefined;
       if (earlier !== undefined) return this.resultOf(earlier, id, isKeyed);
-      if (size !== undefined) throw ApiError.input([UNKNOWN_CATEGORY]);
+      if (size !== undefined) throw new InputError([UNKNOWN_CATEGORY]);
       throw new ApiError('PAYLOAD_TOO_LARGE', { message: itemTooLarge(maxItemBytes) });
     }
     const hash = requestHash(input);
