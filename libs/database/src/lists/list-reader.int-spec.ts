@@ -102,6 +102,20 @@ describe('ItemRepository.findPage', () => {
     }
   });
 
+  it('a search for many words sends one query at a time', async () => {
+    const readAll = database.readAll.bind(database) as (...args: unknown[]) => Promise<unknown[]>;
+    let [running, most] = [0, 0];
+    const counted = (...args: unknown[]): Promise<unknown[]> => {
+      most = Math.max(most, ++running);
+      return readAll(...args).finally(() => running--);
+    };
+    const spy = jest.spyOn(database, 'readAll').mockImplementation(counted);
+    const terms = ['bike', 'car', 'red', 'city', 'blue'];
+    await new ItemRepository(database).findPage({ terms }, { skip: 0, limit: LIMIT }, performance.now() + 60_000);
+    expect([spy.mock.calls.length, most]).toEqual([terms.length, 1]);
+    spy.mockRestore();
+  });
+
   it('continues after items whose time another service has stored as text or as a number', async () => {
     const times: [number, unknown][] = [
       [20, '2026-01-01T00:00:02.000Z'],
