@@ -116,7 +116,7 @@ export function prepareInput(
     readInput(request, response, options, next);
     return;
   }
-  // Node would hold hundreds of bytes for each chunk that nobody reads.
+  // Collects chunks that arrive meanwhile: Node holds much more memory for each that nobody reads.
   const isChunked = request.headers['transfer-encoding'] !== undefined;
   const begun = isChunked && isUnread(request) ? new ArrivingBody(response, options.maxBodyBytes) : undefined;
   const since = performance.now();

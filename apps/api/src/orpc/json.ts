@@ -2,7 +2,7 @@ const ENVELOPE = ['{"json":', '}'].map((part) => Buffer.from(part)) as [Buffer, 
 
 /** A response body, serialized. */
 export class Json {
-  // Private to JavaScript too, so that an interceptor that copies properties does not copy it.
+  // Not a private property of TypeScript, which a spread in an interceptor would copy.
   readonly #bytes: Buffer;
   #enveloped: Buffer | undefined;
 

@@ -18,7 +18,7 @@ export const IDLE_MS = 150_000;
 
 /** The size of one read of the socket: the most that Node.js holds of the bodies of waiting requests. */
 const READ_BYTES = 64 * 1024;
-/** What each byte of it may cost if the bodies are chunked: a read of chunks of one byte takes 6 MiB. */
+/** How much memory Node may hold for each byte of a chunked body, which may have chunks of one byte. */
 const CHUNKED_BYTE = 96;
 
 /**

@@ -2,8 +2,8 @@ const MIN_CAPACITY = 4096;
 const EMPTY = Buffer.alloc(0);
 
 /**
- * Collects bytes that arrive in pieces, in at most twice their memory or {@link MIN_CAPACITY}. Node would hold some
- * kilobytes for a piece of one byte.
+ * Collects bytes that arrive in pieces, in at most twice their memory or {@link MIN_CAPACITY}. Node holds far more memory
+ * for a small piece than its size.
  */
 export class GrowingBuffer {
   length = 0;

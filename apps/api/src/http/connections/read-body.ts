@@ -12,7 +12,7 @@ const TOO_COMPLEX = new ApiError('PAYLOAD_TOO_LARGE', {
 });
 /** Most bodies are smaller. */
 const LARGE_BYTES = 16 * 1024;
-/** Until its input is validated, a parsed body may take twenty times its size, so only one is parsed in each turn. */
+/** Parses one large body in each turn, because a parsed body is much larger than its text until it is validated. */
 const largeBodies = new EventLoopTurns(1);
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
