@@ -23,7 +23,7 @@ describe('ApiKeyVerifier', () => {
     jest.restoreAllMocks();
   });
 
-  it('looks a key up once for calls that soon follow each other, whether or not it exists', async () => {
+  it('an API key is looked up once for calls that soon follow each other, whether or not it exists', async () => {
     jest.spyOn(performance, 'now').mockReturnValue(0);
     findByKey.mockResolvedValueOnce(STORED).mockResolvedValueOnce(undefined);
     for (let call = 0; call < 2; call++) {
@@ -33,13 +33,13 @@ describe('ApiKeyVerifier', () => {
     expect(findByKey).toHaveBeenCalledTimes(2);
   });
 
-  it('looks a key up again after a failure', async () => {
+  it('an API key is looked up again after a failure', async () => {
     findByKey.mockRejectedValueOnce(new TimeoutError('too late')).mockResolvedValueOnce(STORED);
     await expect(verifier.verify(KEY)).rejects.toThrow(TimeoutError);
     expect(await verifier.verify(KEY)).toMatchObject({ id: 'key:acme' });
   });
 
-  it('looks a key up with the deadline of each caller while another look-up is pending', () => {
+  it('an API key is looked up with the deadline of each caller while another look-up is pending', () => {
     findByKey.mockReturnValue(new Promise(() => undefined));
     void verifier.verify(KEY);
     const later = performance.now();
@@ -47,7 +47,7 @@ describe('ApiKeyVerifier', () => {
     expect(findByKey.mock.calls[1]?.[1]).toBeGreaterThanOrEqual(later + 1000);
   });
 
-  it('looks a key up until the deadline of its caller if that is earlier', () => {
+  it('an API key is looked up until the deadline of its caller if that is earlier', () => {
     findByKey.mockReturnValue(new Promise(() => undefined));
     const deadline = performance.now() + 500;
     void verifier.verify(KEY, deadline);

@@ -87,7 +87,7 @@ describe('CreateItemProducer', () => {
 
   const after = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
 
-  it('looks up many keys concurrently while MongoDB is slow', async () => {
+  it('a producer looks up many keys concurrently while MongoDB is slow', async () => {
     findStored.mockImplementation((_ids, deadline) => withDeadline(deadline, NEVER));
     void createMany(MAX_QUEUEING + 1, { isKeyed: true });
     await after(10);
@@ -96,7 +96,7 @@ describe('CreateItemProducer', () => {
     expect(add).toHaveBeenCalledTimes(MAX_QUEUEING + 1);
   });
 
-  it('looks up a key in MongoDB after Redis, because a job that has left the queue has its item there', async () => {
+  it('a producer looks up a key in MongoDB after Redis, because a job that has left the queue has its item there', async () => {
     const { promise, settle: respond } = deferred(undefined);
     find.mockReturnValue(promise);
     void create({ isKeyed: true });
@@ -107,7 +107,7 @@ describe('CreateItemProducer', () => {
     expect(findStored).toHaveBeenCalledTimes(1);
   });
 
-  it('queues nothing for a client that disconnects before its turn comes', async () => {
+  it('a producer queues nothing for a client that disconnects before its turn comes', async () => {
     const { promise, settle: respond } = deferred('queued');
     add.mockReturnValue(promise);
     void createMany(MAX_QUEUEING);
@@ -121,12 +121,12 @@ describe('CreateItemProducer', () => {
     expect(add).toHaveBeenCalledTimes(MAX_QUEUEING);
   });
 
-  it('queues nothing if the deadline has passed when it gets the request', async () => {
+  it('a producer queues nothing if the deadline has passed when it gets the request', async () => {
     expect(await create({ queueBy: performance.now() - 1 })).toEqual(REFUSED);
     expect(add).not.toHaveBeenCalled();
   });
 
-  it('queues nothing if the deadline passes while it waits for Redis', async () => {
+  it('a producer queues nothing if the deadline passes while it waits for Redis', async () => {
     const { promise, settle: respond } = deferred(ADMITTED);
     admit.mockReturnValue(promise);
     const late = create({ queueBy: performance.now() + 50 });
@@ -142,7 +142,7 @@ describe('CreateItemProducer', () => {
       find.mockResolvedValue(UNREADABLE);
     });
 
-    it('refuses a create whose key has an unreadable job only if Redis has not replaced that job', async () => {
+    it('a producer refuses a create whose key has an unreadable job only if Redis has not replaced that job', async () => {
       replace.mockResolvedValue('refused');
       expect(await create({ isKeyed: true })).toEqual({ ...REFUSED, reason: 'redis' });
       replace.mockResolvedValue('unknown');
@@ -153,7 +153,7 @@ describe('CreateItemProducer', () => {
       expect(add).not.toHaveBeenCalled();
     });
 
-    it('does not replace an unreadable job after the deadline', async () => {
+    it('a producer does not replace an unreadable job after the deadline', async () => {
       const { promise, settle: respond } = deferred(undefined);
       findStored.mockReturnValue(promise.then(() => []));
       const late = create({ isKeyed: true, queueBy: performance.now() + 50 });
@@ -165,7 +165,7 @@ describe('CreateItemProducer', () => {
     });
   });
 
-  it('still queues a create if only one of the clients that share it disconnects', async () => {
+  it('a producer still queues a create if only one of the clients that share it disconnects', async () => {
     const { promise, settle: respond } = deferred(ADMITTED);
     admit.mockReturnValue(promise);
     const { promise: disconnected, settle: disconnect } = deferred(undefined);
@@ -179,7 +179,7 @@ describe('CreateItemProducer', () => {
     expect(add).toHaveBeenCalledTimes(1);
   });
 
-  it('refuses creates that are not queued yet when the process ends, and returns unknown for the others', async () => {
+  it('a producer refuses creates not queued yet when the process ends, and returns unknown for the others', async () => {
     add.mockReturnValue(NEVER);
     const sent = createMany(MAX_QUEUEING);
     const waiting = create();
@@ -190,7 +190,7 @@ describe('CreateItemProducer', () => {
     expect(await Promise.all(sent)).toEqual(sent.map(() => ({ kind: 'unknown' })));
   });
 
-  it('queues nothing for a request that arrives after all waits have ended', async () => {
+  it('a producer queues nothing for a request that arrives after all waits have ended', async () => {
     producer.abandon();
     const late = create();
     await after(10_000);
@@ -198,7 +198,7 @@ describe('CreateItemProducer', () => {
     expect(add).not.toHaveBeenCalled();
   });
 
-  it('returns soon after its time if Redis hangs when a client that asked for a 202 has waited', async () => {
+  it('a producer returns soon after its time if Redis hangs when a client that asked for a 202 has waited', async () => {
     const [deadline, startedAt] = [performance.now() + 4000, performance.now()];
     const creating = create({ isKeyed: true, respondAsync: true, deadline, queueBy: deadline });
     const duration = creating.then(() => performance.now() - startedAt);
@@ -208,7 +208,7 @@ describe('CreateItemProducer', () => {
     expect(await duration).toBeLessThan(4500);
   });
 
-  it('looks up a key of a create that is not valid anymore within its time, even if Redis hangs', async () => {
+  it('a producer looks up a key of a create that is not valid anymore within its time, even if Redis hangs', async () => {
     find.mockReturnValue(NEVER);
     const startedAt = performance.now();
     const options = { isSame: () => true, respondAsync: false, queueBy: startedAt + 600 };
@@ -217,7 +217,7 @@ describe('CreateItemProducer', () => {
     expect(await finding).toBeLessThanOrEqual(650);
   });
 
-  it('does not call the first create a replay if its item is found only after the deadline', async () => {
+  it('a producer does not call the first create a replay if its item is found only after the deadline', async () => {
     const stored = { id: 'id-0', requestHash: '', item: {} as ItemWithoutUrl };
     const creating = create({ isKeyed: true, deadline: performance.now() + 300 });
     await after(200);
@@ -226,13 +226,13 @@ describe('CreateItemProducer', () => {
     expect(await creating).toEqual({ kind: 'created', item: stored.item, isReplay: false });
   });
 
-  describe('counts the end of a wait', () => {
+  describe('the end of a wait', () => {
     const ends = async (): Promise<unknown> => {
       const { values } = (await registry.getSingleMetric('item_listing_create_waits_total')?.get()) ?? { values: [] };
       return values.filter(({ value }) => value > 0).map(({ labels, value }) => [labels['end'], value]);
     };
 
-    it('as a look-up if the item was found in MongoDB', async () => {
+    it('a wait counts as a look-up if the item was found in MongoDB', async () => {
       const creating = create();
       await after(10);
       findStored.mockResolvedValue([{ id: 'id-0', requestHash: '', item: {} as ItemWithoutUrl }]);
@@ -241,14 +241,14 @@ describe('CreateItemProducer', () => {
       expect(await ends()).toEqual([['look-up', 1]]);
     });
 
-    it('as the deadline if nothing ended it before', async () => {
+    it('a wait counts as the deadline if nothing ended it before', async () => {
       const creating = create({ deadline: performance.now() + 1000 });
       await after(1000);
       expect(await creating).toEqual({ kind: 'unknown' });
       expect(await ends()).toEqual([['deadline', 1]]);
     });
 
-    it('as abandoned if its client disconnects or the process ends', async () => {
+    it('a wait counts as abandoned if its client disconnects or the process ends', async () => {
       const { promise: disconnected, settle: disconnect } = deferred(undefined);
       const creating = [create({ disconnected }), create()];
       await after(10);
@@ -261,7 +261,7 @@ describe('CreateItemProducer', () => {
     });
   });
 
-  it('queries an unavailable database once for all waiting creates', async () => {
+  it('a producer queries an unavailable database once for all waiting creates', async () => {
     void createMany(250);
     await after(600);
     findStored.mockClear();
@@ -270,7 +270,7 @@ describe('CreateItemProducer', () => {
     expect(findStored).toHaveBeenCalledTimes(1);
   });
 
-  it('queues a lost job again only if MongoDB does not have its item', async () => {
+  it('a producer queues a lost job again only if MongoDB does not have its item', async () => {
     findStates.mockImplementation((ids) => Promise.resolve(ids.map(() => 'missing')));
     findStored.mockRejectedValue(new Error('unavailable'));
     void create();
@@ -281,7 +281,7 @@ describe('CreateItemProducer', () => {
     expect(add).toHaveBeenCalledTimes(2);
   });
 
-  it('queues a lost job again as soon as there is room in the queue', async () => {
+  it('a producer queues a lost job again as soon as there is room in the queue', async () => {
     findStates.mockImplementation((ids) => Promise.resolve(ids.map(() => 'missing')));
     admit.mockResolvedValueOnce(ADMITTED).mockResolvedValueOnce({ kind: 'refused', reason: 'jobs', retryAfterS: 1 });
     void create();
@@ -292,7 +292,7 @@ describe('CreateItemProducer', () => {
     expect(add).toHaveBeenCalledTimes(2);
   });
 
-  it('refuses creates beyond 64 MiB of waiting items', async () => {
+  it('a producer refuses creates beyond 64 MiB of waiting items', async () => {
     const many = createMany(33, { size: { bytes: 60_000, heapBytes: 2 * 1024 * 1024 } });
     await after(10);
     expect(await many.at(-1)).toEqual({ ...REFUSED, reason: 'process' });

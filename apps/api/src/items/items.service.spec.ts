@@ -53,13 +53,13 @@ describe('ItemsService.create', () => {
     return (values ?? []).filter(({ value }) => value > 0).map(({ labels }) => labels);
   };
 
-  it('counts a create as refused if MongoDB does not return its category', async () => {
+  it('a create is counted as refused if MongoDB does not return its category', async () => {
     findCategoryId.mockRejectedValue(new TimeoutError('not read in time'));
     await expect(create()).rejects.toThrow(TimeoutError);
     expect(await counted()).toEqual([{ outcome: 'refused', reason: 'mongodb' }]);
   });
 
-  it('counts a create as refused if MongoDB does not return the secret of its key', async () => {
+  it('a create is counted as refused if MongoDB does not return the secret of its key', async () => {
     findSecret.mockRejectedValue(new TimeoutError('not read in time'));
     await expect(create('key')).rejects.toThrow(TimeoutError);
     expect(await counted()).toEqual([{ outcome: 'refused', reason: 'mongodb' }]);
@@ -80,13 +80,13 @@ describe('ItemsService.create', () => {
   it.each([
     [REPLAYED, { outcome: 'replayed', reason: '' }],
     [{ kind: 'refused', retryAfterS: 1, reason: 'redis' } as const, { outcome: 'refused', reason: 'redis' }],
-  ])('counts what became of the earlier create of a key whose category is gone: %j', async (earlier, labels) => {
+  ])('a create whose category is gone is counted as the earlier one with its key: %j', async (earlier, labels) => {
     findEarlier.mockResolvedValue(earlier);
     await create('key').catch(() => undefined);
     expect(await counted()).toEqual([labels]);
   });
 
-  it('does not count a create whose category does not exist', async () => {
+  it('a create is not counted if its category does not exist', async () => {
     await expect(create('key')).rejects.toMatchObject({ code: 'BAD_REQUEST' });
     expect(await counted()).toEqual([]);
   });
@@ -126,15 +126,15 @@ describe('ItemsService.getById', () => {
     return order;
   };
 
-  it('runs other work between the serialization of large items', async () => {
+  it('getById runs other work between the serialization of large items', async () => {
     expect(await readAtOnce(LARGE_ITEM)).toEqual(['other work', 'item', 'other work', 'item', 'other work', 'item']);
   });
 
-  it('serializes other items at once', async () => {
+  it('getById serializes items that are not large at once', async () => {
     expect(await readAtOnce(rawItem())).toEqual(['item', 'item', 'item']);
   });
 
-  it('serializes no large item whose turn does not come before its deadline', async () => {
+  it('getById serializes no large item whose turn does not come before its deadline', async () => {
     findById.mockResolvedValue(LARGE_ITEM);
     const now = performance.now();
     const first = service.getById({ id: ID }, now + NO_HURRY_MS);

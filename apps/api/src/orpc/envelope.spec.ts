@@ -7,9 +7,12 @@ const classesIn = (input: unknown): Record<string, string> =>
   );
 
 describe('unwrap', () => {
-  it.each([[{ json: 1 }], [{ json: {}, meta: [] }], [{ json: null, meta: [[99, 'x']] }]])('unwraps %j', (body) => {
-    expect(unwrap(body)).toEqual({ input: body.json, enveloped: true });
-  });
+  it.each([[{ json: 1 }], [{ json: {}, meta: [] }], [{ json: null, meta: [[99, 'x']] }]])(
+    'unwrap returns the input of the envelope %j',
+    (body) => {
+      expect(unwrap(body)).toEqual({ input: body.json, enveloped: true });
+    },
+  );
 
   it.each([
     [null],
@@ -24,12 +27,12 @@ describe('unwrap', () => {
     [{ json: {}, more: 1 }],
     [Object.create({ json: {} })],
     [JSON.parse('{"json":{},"__proto__":1}')],
-  ])('treats %j as the input itself', (body: unknown) => {
+  ])('unwrap treats %j as the input itself', (body: unknown) => {
     expect(unwrap(body)).toEqual({ input: body, enveloped: false });
     expect(unwrap(body).input).toBe(body);
   });
 
-  it('marks each field that meta names by the first step of its path', () => {
+  it('unwrap marks each field that meta names by the first step of its path', () => {
     const meta = [
       [1, 'a'],
       [0, 'b', 0, 'c'],
@@ -40,19 +43,25 @@ describe('unwrap', () => {
     expect(classesIn(input)).toEqual({ a: native, b: native, absent: native, d: 'Number' });
   });
 
-  it.each([[[1, 0]], [[1, null]], [[1, {}]], [[1, ['a']]]])('ignores a path that names no field: %j', (entry) => {
-    expect(unwrap({ json: { a: 1 }, meta: [entry] }).input).toEqual({ a: 1 });
-  });
+  it.each([[[1, 0]], [[1, null]], [[1, {}]], [[1, ['a']]]])(
+    'unwrap ignores a path that names no field: %j',
+    (entry) => {
+      expect(unwrap({ json: { a: 1 }, meta: [entry] }).input).toEqual({ a: 1 });
+    },
+  );
 
-  it.each([[[]], [[1]], [1], [null], ['a'], [{}]])('returns no input for a meta entry without a path: %j', (entry) => {
-    expect(unwrap({ json: { a: 1 }, meta: [[1, 'a'], entry] })).toEqual({ input: undefined, enveloped: true });
-  });
+  it.each([[[]], [[1]], [1], [null], ['a'], [{}]])(
+    'unwrap returns no input for a meta entry without a path: %j',
+    (entry) => {
+      expect(unwrap({ json: { a: 1 }, meta: [[1, 'a'], entry] })).toEqual({ input: undefined, enveloped: true });
+    },
+  );
 
-  it.each([[[1]], ['x'], [null], [5]])('returns the input %j, which has no fields, unchanged', (json) => {
+  it.each([[[1]], ['x'], [null], [5]])('unwrap returns the input %j, which has no fields, unchanged', (json) => {
     expect(unwrap({ json, meta: [[1, 'a']] }).input).toBe(json);
   });
 
-  it('never sets the prototype of the input', () => {
+  it('unwrap never sets the prototype of the input', () => {
     const { input } = unwrap({
       json: { a: 1 },
       meta: [
@@ -65,7 +74,7 @@ describe('unwrap', () => {
     expect({}).not.toHaveProperty('polluted');
   });
 
-  it('does not modify the body', () => {
+  it('unwrap does not modify the body', () => {
     const body = { json: { a: 1 }, meta: [[1, 'a']] };
     unwrap(body);
     expect(body).toEqual({ json: { a: 1 }, meta: [[1, 'a']] });

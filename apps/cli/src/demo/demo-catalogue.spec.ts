@@ -10,11 +10,11 @@ const repeated = (texts: readonly string[]) => texts.length - new Set(texts).siz
 const share = (matches: (listing: (typeof listings)[number]) => boolean) => listings.filter(matches).length / 1000;
 
 describe('demoCatalogue', () => {
-  it('returns the same catalogue for the same moment, byte for byte', () => {
+  it('the demo catalogue is the same for the same moment, byte for byte', () => {
     expect(JSON.stringify(demoCatalogue(NOW))).toBe(JSON.stringify(catalogue));
   });
 
-  it('changes only the dates when the moment changes', () => {
+  it('the demo catalogue changes only its dates when the moment changes', () => {
     const later = demoCatalogue(new Date(NOW.getTime() + 5_000));
     const words = ({ name, description, price }: (typeof listings)[number]) => ({ name, description, price });
     expect(later.listings.map(words)).toEqual(listings.map(words));
@@ -23,7 +23,7 @@ describe('demoCatalogue', () => {
     );
   });
 
-  it('has 40 categories, 60 brands, 6 conditions and 1,000 listings that use them all', () => {
+  it('the demo catalogue has 40 categories, 60 brands, 6 conditions and 1,000 listings that use them all', () => {
     const ids = (rows: readonly { _id: number }[]) => rows.map(({ _id }) => _id);
     const countTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);
     const used = (values: readonly (number | null)[]) =>
@@ -40,7 +40,7 @@ describe('demoCatalogue', () => {
     expect(catalogue.categories.every(({ slug }) => /^[a-z]+(-[a-z]+)*$/.test(slug))).toBe(true);
   });
 
-  it('has the same texts in every language', () => {
+  it('the demo catalogue has the same texts in every language', () => {
     const keysOf = (value: unknown): unknown =>
       typeof value === 'object' && value !== null && !Array.isArray(value)
         ? Object.entries(value).map(([key, member]) => [key, keysOf(member)])
@@ -52,7 +52,7 @@ describe('demoCatalogue', () => {
     expect(Object.keys(LANGUAGES[0]?.nouns ?? {}).sort()).toEqual(catalogue.categories.map(({ slug }) => slug).sort());
   });
 
-  it('keeps every listing within the limits of the interface', () => {
+  it('the demo catalogue keeps every listing within the limits of the interface', () => {
     const more = [...demoListings(4000, 5, NOW)];
     const isBetween = (value: number, least: number, most: number) => least <= value && value <= most;
     const hasCents = (amount: number) => Number(amount.toFixed(2)) === amount;
@@ -76,26 +76,26 @@ describe('demoCatalogue', () => {
     expect(outside).toEqual([]);
   });
 
-  it('rarely repeats a name, and never a description', () => {
+  it('the demo catalogue rarely repeats a name, and never a description', () => {
     expect(repeated(listings.map(({ name }) => name))).toBeLessThan(30);
     expect(repeated(listings.map(({ description }) => description))).toBe(0);
   });
 
   it.each(['Latin', 'Greek', 'Cyrillic', 'Arabic', 'Hebrew', 'Devanagari', 'Hiragana', 'Han', 'Hangul'])(
-    'has descriptions in %s script',
+    'the demo catalogue has descriptions in %s script',
     (script) => {
       const pattern = new RegExp(`\\p{Script=${script}}`, 'u');
       expect(share(({ description }) => pattern.test(description))).toBeGreaterThan(0.03);
     },
   );
 
-  it('has emoji in some names', () => {
+  it('the demo catalogue has emoji in some names', () => {
     const emojiShare = share(({ name }) => /\p{Extended_Pictographic}/u.test(name));
     expect(emojiShare).toBeGreaterThan(0.03);
     expect(emojiShare).toBeLessThan(0.15);
   });
 
-  it('has listings from minutes to two years old, none of them updated before it was created', () => {
+  it('the demo catalogue has listings up to two years old, none of them updated before it was created', () => {
     const ages = listings.map(({ createdAt }) => NOW.getTime() - createdAt.getTime());
     expect(Math.min(...ages)).toBeLessThan(3_600_000);
     expect(Math.min(...ages)).toBeGreaterThan(0);
@@ -104,7 +104,7 @@ describe('demoCatalogue', () => {
     expect(listings.every(({ createdAt, updatedAt }) => updatedAt >= createdAt && updatedAt <= NOW)).toBe(true);
   });
 
-  it('has mostly available listings, and some in every other state, hidden or featured', () => {
+  it('the demo catalogue has mostly available listings, and some in every other state, hidden or featured', () => {
     expect(share(({ status }) => status === 'available')).toBeCloseTo(0.8, 1);
     for (const state of ['reserved', 'sold', 'shipped', 'delivered', 'cancelled']) {
       expect(share(({ status }) => status === state)).toBeGreaterThan(0.01);
@@ -115,7 +115,7 @@ describe('demoCatalogue', () => {
     expect(share(({ stock }) => stock === 1)).toBeGreaterThan(0.85);
   });
 
-  it('has boosts that are active, endless and lapsed, and a score only with a boost', () => {
+  it('the demo catalogue has boosts that are active, endless and lapsed, and a score only with a boost', () => {
     const boosts = listings.filter(({ isBoosted }) => isBoosted);
     const ends = boosts.map(({ boostExpiresAt }) => boostExpiresAt);
     expect(boosts.length).toBeGreaterThan(45);
@@ -129,13 +129,13 @@ describe('demoCatalogue', () => {
     ).toBe(true);
   });
 
-  it('gives a size only to clothes and shoes', () => {
+  it('the demo catalogue gives a size only to clothes and shoes', () => {
     const worn = ['jackets', 'dresses', 'jeans', 'sweaters', 'sneakers', 'boots'];
     const wornIds = new Set(catalogue.categories.filter(({ slug }) => worn.includes(slug)).map(({ _id }) => _id));
     expect(listings.every(({ categoryId, sizeTitle }) => wornIds.has(categoryId) === (sizeTitle !== null))).toBe(true);
   });
 
-  it('has delivery costs and times only for listings that are shipped', () => {
+  it('the demo catalogue has delivery costs and times only for listings that are shipped', () => {
     for (const { deliveryOptions, deliveryCost, freeShipping, deliveryTimeEstimate } of listings) {
       const isSent = deliveryOptions.some((option) => option !== 'pickup');
       expect(deliveryOptions.length).toBeGreaterThan(0);
@@ -144,7 +144,7 @@ describe('demoCatalogue', () => {
     }
   });
 
-  it('has distinct favourites at distinct times, none older than its listing', () => {
+  it('the demo catalogue has distinct favourites at distinct times, none older than its listing', () => {
     const of = (user: string) => favourites.filter(({ userId }) => userId === user);
     expect(of('demo-user')).toHaveLength(60);
     expect(of('demo-user-2')).toHaveLength(7);
@@ -159,13 +159,13 @@ describe('demoCatalogue', () => {
 });
 
 describe('demoListings', () => {
-  it('generates any number of listings, each only when it is requested', () => {
+  it('demoListings generates any number of listings, each only when it is requested', () => {
     const stream = demoListings(Number.MAX_SAFE_INTEGER, 1, NOW);
     expect(stream.next().done).toBe(false);
     expect([...demoListings(0, 1, NOW)]).toEqual([]);
   });
 
-  it('varies with the seed', () => {
+  it('demoListings generates other listings for another seed', () => {
     expect([...demoListings(5, 1, NOW)]).toEqual([...demoListings(5, 1, NOW)]);
     expect([...demoListings(5, 1, NOW)]).not.toEqual([...demoListings(5, 2, NOW)]);
   });

@@ -2,13 +2,13 @@ import { CommandError } from '../command.js';
 import { importArguments, USAGE } from './arguments.js';
 
 describe('importArguments', () => {
-  it('takes the format from the name of the file, unless it is given', () => {
+  it('the format of an import is taken from the name of the file, unless it is given', () => {
     expect(importArguments(['items.CSV'])).toMatchObject({ file: 'items.CSV', kind: 'items', format: 'csv' });
     expect(importArguments(['-'])).toMatchObject({ file: '-', format: 'ndjson', isDryRun: false, concurrency: 2 });
     expect(importArguments(['items.csv', '--format', 'ndjson'])).toMatchObject({ format: 'ndjson' });
   });
 
-  it('imports reference data one batch at a time', () => {
+  it('an import of reference data stores one batch at a time', () => {
     expect(importArguments(['-', '--kind', 'brands', '--concurrency', '4'])).toMatchObject({ concurrency: 1 });
   });
 
@@ -19,7 +19,7 @@ describe('importArguments', () => {
     ['an unknown format', ['-', '--format', 'xml']],
     ['a concurrency of none', ['-', '--concurrency', '0']],
     ['a concurrency of too many', ['-', '--concurrency', '65']],
-  ])('throws the usage given %s', (_, args) => {
+  ])('importArguments throws the usage given %s', (_, args) => {
     expect(() => importArguments(args)).toThrow(new CommandError(USAGE));
   });
 });

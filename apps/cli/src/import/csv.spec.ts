@@ -21,7 +21,7 @@ const names = async (text: string) =>
   );
 
 describe('readCsv', () => {
-  it('reads quoted cells with commas, quotes and line breaks', async () => {
+  it('readCsv reads quoted cells with commas, quotes and line breaks', async () => {
     expect(await read('name,description\n"Bike, red","24"" wheels\nand a bell"\nBoat,wooden')).toEqual([
       {
         number: 2,
@@ -32,7 +32,7 @@ describe('readCsv', () => {
     ]);
   });
 
-  it('gives each field its type', async () => {
+  it('readCsv gives each field its type', async () => {
     const header = 'name,price,stock,isVisible,images,deliveryOptions,photos,sizeTitle,categoryId';
     const row = 'Bike,12.50,2,false,https://a/1.jpg | https://a/2.jpg,"[""a|b"",""c""]","[{""w"":1}]",42,7';
     const [line] = await read(`${header}\n${row}`);
@@ -51,17 +51,17 @@ describe('readCsv', () => {
     });
   });
 
-  it('reads an empty cell as an absent field, or as null if create requires the field', async () => {
+  it('readCsv reads an empty cell as an absent field, or as null if create requires the field', async () => {
     const [line] = await read('name,brandId,conditionId,isFeatured,status,viewCount\nBike,,,,,');
     expect((line as SourceLine).value).toEqual({ name: 'Bike', brandId: null, conditionId: null, isFeatured: null });
   });
 
-  it('leaves a cell that does not fit its field to validation', async () => {
+  it('readCsv leaves a cell that does not fit its field to validation', async () => {
     const [line] = await read('price,stock,isVisible,photos\n"12,50",0x10,yes,[');
     expect((line as SourceLine).value).toEqual({ price: '12,50', stock: '0x10', isVisible: 'yes', photos: '[' });
   });
 
-  it('reads a quote inside an unquoted cell as text', async () => {
+  it('readCsv reads a quote inside an unquoted cell as text', async () => {
     expect(await names('name,b\n32" TV,x\nA 6" by 9" box,32"\ntwo,x')).toEqual(['32" TV', 'A 6" by 9" box', 'two']);
   });
 
@@ -85,24 +85,24 @@ describe('readCsv', () => {
       'name,b\n"one,x\ntwo,x\n32"\nthree,x',
       ['rejected 2', 'two', 'rejected 4', 'three'],
     ],
-  ])('rejects a line with %s, and continues after it', async (_, text, expected) => {
+  ])('readCsv rejects a line with %s, and continues after it', async (_, text, expected) => {
     expect(await names(text)).toEqual(expected);
   });
 
-  it('looks for a closing quote only within the maximum length of a line', async () => {
+  it('readCsv looks for a closing quote only within the maximum length of a line', async () => {
     const many = Array.from({ length: 20 }, () => `${'x'.repeat(MAX_LINE_BYTES / 10)},y`).join('\n');
     const found = await names(`name,b\n"one,x\n${many}`);
     expect(found).toHaveLength(21);
     expect(found.filter((name) => name?.startsWith('rejected'))).toEqual(['rejected 2']);
   });
 
-  it('includes line breaks in the length of a record', async () => {
+  it('readCsv includes line breaks in the length of a record', async () => {
     const lines = '\n123456789'.repeat(Math.ceil(MAX_LINE_BYTES / 10));
     const found = await names(`name,b\n"one${lines}",x\ntwo,x`);
     expect([found[0], found.at(-1)]).toEqual(['rejected 2', 'two']);
   }, 30_000);
 
-  it('reports where the quoted cell of a rejected line ends, and why', async () => {
+  it('readCsv reports where the quoted cell of a rejected line ends, and why', async () => {
     const reasonsIn = async (text: string) =>
       (await read(text)).flatMap((line) => ('reasons' in line ? line.reasons.map(({ message }) => message) : []));
     expect(await reasonsIn('name,b\n"one,x\ntwo,x\n"three",x')).toEqual([
@@ -114,7 +114,7 @@ describe('readCsv', () => {
 
   // Takes minutes if lines are read again and again.
   it.each(['a,b', 'a","b', '","', '"', '"a'])(
-    'reads each line at most twice after an inner quote and an unclosed one: %s',
+    'readCsv reads each line at most twice after an inner quote and an unclosed one: %s',
     async (line) => {
       const lines = `${line}\n`.repeat(MAX_LINE_BYTES / 8 / (line.length + 1));
       const found = await names(`name,b\n32" TV,x\n${lines}"one,x\n${lines}last,x`);
@@ -123,12 +123,12 @@ describe('readCsv', () => {
     15_000,
   );
 
-  it('reads a line with the maximum number of cells', async () => {
+  it('readCsv rejects a line of as many cells as its maximum length allows, and continues after it', async () => {
     const cells = ','.repeat(MAX_LINE_BYTES - 1);
     expect(await names(`name,b\n${cells}\ntwo,x`)).toEqual(['rejected 2', 'two']);
   });
 
-  it('reads a field that has the name of an Object member as text', async () => {
+  it('readCsv reads a field that has the name of an Object member as text', async () => {
     const [line] = await read('name,constructor,toString,hasOwnProperty,__proto__\none,a,b,c,d');
     expect({ ...((line as SourceLine).value as object) }).toEqual({
       name: 'one',
@@ -138,11 +138,11 @@ describe('readCsv', () => {
     });
   });
 
-  it('accepts lines that end with CR CR LF, and skips empty lines', async () => {
+  it('readCsv accepts lines that end with CR CR LF, and skips empty lines', async () => {
     expect(await names('name,b\r\n\r\n\n"one",x\r\ntwo,x\r')).toEqual(['one', 'two']);
   });
 
-  it('rejects lines that could not be read', async () => {
+  it('readCsv rejects lines that could not be read', async () => {
     const found = await read('name\none\nlong\ntwo', { 3: 'too long' });
     expect(found[1]).toEqual({ number: 3, text: 'long', reasons: [{ path: [], message: 'too long' }] });
     expect(found).toHaveLength(3);
@@ -154,7 +154,7 @@ describe('readCsv', () => {
     ['leaves a quoted cell open', '"name,b\na,b', {}],
     ['ends with a carriage return alone', 'name,b\ra,b', {}],
     ['could not be read', 'name,b\na,b', { 1: 'not UTF-8' }],
-  ])('rejects a first line that %s', async (_, text, faults) => {
+  ])('readCsv rejects a first line that %s', async (_, text, faults) => {
     await expect(read(text, faults)).rejects.toThrow(CommandError);
   });
 });

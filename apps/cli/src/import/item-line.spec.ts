@@ -24,7 +24,7 @@ const pathsOf = (value: object) =>
   ItemLineSchema.safeParse({ ...input, ...value }).error?.issues.map(({ path }) => path.join('.'));
 
 describe('ItemLineSchema', () => {
-  it('accepts the input of create, and all fields that may have changed after the create', () => {
+  it('a line of an import may have the input of create, and all fields that may change after the create', () => {
     expect(pathsOf({})).toBeUndefined();
     expect(
       pathsOf({
@@ -65,7 +65,7 @@ describe('ItemLineSchema', () => {
     ['deliveryOptions.0', { deliveryOptions: [1] }],
     ['deliveryCost', { deliveryCost: 1_000_000 }],
     ['sizeTitle', { sizeTitle: '\uD800' }],
-  ])('reports %s if it is not valid', (path, value) => {
+  ])('a line of an import is rejected if its %s is not valid', (path, value) => {
     expect(pathsOf(value)).toEqual([path]);
   });
 });
@@ -85,7 +85,7 @@ describe('a time of ItemLineSchema', () => {
 });
 
 describe('importedItemId', () => {
-  it('is derived from externalId, or from the text without one', () => {
+  it('the id of an imported item is derived from externalId, or from the text without one', () => {
     const other = { text: 'other' };
     expect(importedItemId(line, 'a')).toMatch(/^[0-9a-f]{24}$/);
     expect(importedItemId(line, 'a')).toBe(importedItemId(other, 'a'));
@@ -97,7 +97,7 @@ describe('importedItemId', () => {
 });
 
 describe('toRecord', () => {
-  it('returns the record that create stores for the same input', () => {
+  it('the record of an imported item is the one that create stores for the same input', () => {
     expect(recordOf({})).toMatchObject({
       publicId: 5,
       slug: 'red-bike-5',
@@ -113,7 +113,7 @@ describe('toRecord', () => {
     });
   });
 
-  it('sets updatedAt to createdAt, unless the line contains it', () => {
+  it('the updatedAt of an imported item is its createdAt, unless the line contains it', () => {
     const createdAt = '2026-01-01T00:00:00.000Z';
     expect(recordOf({ createdAt })).toMatchObject({ createdAt: new Date(createdAt), updatedAt: new Date(createdAt) });
     expect(recordOf({ createdAt, updatedAt: NOW.toISOString() })).toMatchObject({ updatedAt: NOW });
@@ -128,7 +128,7 @@ describe('toRecord', () => {
       { isBoosted: false, boostScore: 0 },
     ],
     ['switched off', { isBoosted: false, boostScore: 5 }, { isBoosted: false, boostScore: 0 }],
-  ])('keeps the score only if the boost is active: %s', (_, changes, expected) => {
+  ])('the score of an imported item is kept only if the boost is active: %s', (_, changes, expected) => {
     expect(recordOf(changes)).toMatchObject(expected);
   });
 });

@@ -12,7 +12,7 @@ async function linesOf(...chunks: (string | Buffer)[]): Promise<Line[]> {
 const texts = (lines: Line[]) => lines.map(({ text }) => text);
 
 describe('readLines', () => {
-  it('numbers lines, however the stream is split into chunks', async () => {
+  it('readLines numbers lines, however the stream is split into chunks', async () => {
     const all = Buffer.from('one\nzwölf\r\n\n🙂');
     const bytes = [...all].map((byte) => Buffer.from([byte]));
     const expected = [
@@ -25,12 +25,12 @@ describe('readLines', () => {
     expect(await linesOf(...bytes)).toEqual(expected);
   });
 
-  it('skips a byte order mark, and an empty line at the end', async () => {
+  it('readLines skips a byte order mark, and an empty line at the end', async () => {
     expect(texts(await linesOf('\uFEFFone\n'))).toEqual(['one']);
     expect(await linesOf('')).toEqual([]);
   });
 
-  it('reads a line of the maximum length, and keeps only the beginning of a longer one', async () => {
+  it('readLines reads a line of the maximum length, and keeps only the beginning of a longer one', async () => {
     const longest = 'x'.repeat(MAX_LINE_BYTES);
     const [first, second, third] = await linesOf(`${longest}\n${longest}`, `${longest}y\nnext`);
     expect(first).toEqual({ number: 1, text: longest });
@@ -38,7 +38,7 @@ describe('readLines', () => {
     expect(third).toEqual({ number: 3, text: 'next' });
   });
 
-  it('marks a line that is not UTF-8', async () => {
+  it('readLines marks a line that is not UTF-8', async () => {
     const [first, second] = await linesOf(Buffer.from([0x61, 0xff, 0x0a]), 'fine');
     expect(first?.fault).toContain('UTF-8');
     expect(second).toEqual({ number: 2, text: 'fine' });

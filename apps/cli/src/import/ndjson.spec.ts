@@ -13,7 +13,7 @@ async function read(...texts: string[]): Promise<(SourceLine | RejectedLine)[]> 
 }
 
 describe('readNdjson', () => {
-  it('rejects a line that contains more than the body of a create may, without parsing it', async () => {
+  it('readNdjson rejects a line that contains more than the body of a create may, without parsing it', async () => {
     const [tooMuch, most] = [MAX_JSON.structures + 1, MAX_JSON.structures].map((count) => '['.repeat(count));
     const [first, second] = await read(tooMuch ?? '', `${most ?? ''}${']'.repeat(MAX_JSON.structures)}`);
     expect(first).toMatchObject({

@@ -5,7 +5,7 @@ import { runImport } from './run-import.js';
 import type { RejectedLine, SourceLine } from './source-line.js';
 
 describe('runImport', () => {
-  it('throws the error of a batch even if no further line arrives', async () => {
+  it('runImport throws the error of a batch even if no further line arrives', async () => {
     const stop = new AbortController();
     async function* lines(): AsyncGenerator<SourceLine> {
       for (let number = 1; number <= 500; number++) yield { number, text: '{}', value: {} };
@@ -20,7 +20,7 @@ describe('runImport', () => {
     await expect(runImport(lines(), loader, { concurrency: 2, stop, report })).rejects.toThrow('disk full');
   });
 
-  it('ends when it is stopped while MongoDB is unavailable', async () => {
+  it('runImport ends when it is stopped while MongoDB is unavailable', async () => {
     const stop = new AbortController();
     async function* lines(): AsyncGenerator<SourceLine> {
       for (let number = 1; number <= 500; number++) yield await Promise.resolve({ number, text: '{}', value: {} });
@@ -36,7 +36,7 @@ describe('runImport', () => {
     expect(report).not.toHaveBeenCalled();
   });
 
-  it('reports the rejected lines of a batch in the order of the file', async () => {
+  it('runImport reports the rejected lines of a batch in the order of the file', async () => {
     const reject = (number: number): RejectedLine => ({ number, text: '', reasons: [] });
     async function* lines(): AsyncGenerator<SourceLine | RejectedLine> {
       yield { number: 1, text: '{}', value: {} };

@@ -35,12 +35,12 @@ describe('CreateItemProcessor', () => {
     return { outcomes, stores: createMany.mock.calls.length };
   };
 
-  it('does not try each of the jobs that are processed alone while MongoDB is unavailable', async () => {
+  it('a processor does not try each of the jobs that are processed alone while MongoDB is unavailable', async () => {
     const error = new TimeoutError('no majority');
     expect(await process(error)).toEqual({ outcomes: [error, error, error], stores: 1 });
   });
 
-  it('tries each of the jobs that are processed alone if one of them fails', async () => {
+  it('a processor tries each of the jobs that are processed alone if one of them fails', async () => {
     const error = new Error('its fault');
     expect(await process(error)).toEqual({ outcomes: [error, error, error], stores: 3 });
   });

@@ -24,7 +24,7 @@ describe('SearchIndexer', () => {
   /** Begins creates that never end. */
   const beBusy = (): void => void indexer.pauseWhile(new Promise(() => undefined));
 
-  it('indexes items in batches soon after the last create', async () => {
+  it('a search indexer indexes items in batches soon after the last create', async () => {
     await indexer.pauseWhile(Promise.resolve());
     indexer.add(items(250));
     await after(0);
@@ -33,7 +33,7 @@ describe('SearchIndexer', () => {
     expect(indexed).toEqual([100, 100, 50]);
   });
 
-  it('waits until shortly after the last create', async () => {
+  it('a search indexer waits until shortly after the last create', async () => {
     let done = (): void => undefined;
     const creates = indexer.pauseWhile(new Promise<void>((resolve) => (done = resolve)));
     indexer.add(items(1));
@@ -46,7 +46,7 @@ describe('SearchIndexer', () => {
     expect(indexed).toEqual([1]);
   });
 
-  it('does not take the gap between two batches for the end of a burst', async () => {
+  it('a search indexer does not take the gap between two batches for the end of a burst', async () => {
     await indexer.pauseWhile(Promise.resolve());
     indexer.add(items(100));
     for (let batch = 0; batch < 20; batch++) {
@@ -56,7 +56,7 @@ describe('SearchIndexer', () => {
     expect(indexed).toEqual([]);
   });
 
-  it('defers indexing during a burst, but not forever', async () => {
+  it('a search indexer defers indexing during a burst, but not forever', async () => {
     beBusy();
     indexer.add(items(2000));
     await after(9900);
@@ -69,7 +69,7 @@ describe('SearchIndexer', () => {
     expect(indexed).toHaveLength(20);
   });
 
-  it('defers large batches until the items that wait take too much memory', async () => {
+  it('a search indexer defers large batches until the items that wait take too much memory', async () => {
     const deferred = (): boolean[] => [1, 15, 16, 128].map((creates) => indexer.shouldDefer(creates));
     beBusy();
     expect(deferred()).toEqual([false, false, true, true]);
@@ -81,7 +81,7 @@ describe('SearchIndexer', () => {
     expect(deferred()).not.toContain(true);
   });
 
-  it('continues after a batch that fails', async () => {
+  it('a search indexer continues after a batch that fails', async () => {
     let tries = 0;
     const failing = {
       runFor: () => (++tries === 1 ? Promise.reject(new Error('unavailable')) : Promise.resolve()),
@@ -92,7 +92,7 @@ describe('SearchIndexer', () => {
     expect(tries).toBe(2);
   });
 
-  it('indexes the remaining items when it stops, if there is time', async () => {
+  it('a search indexer indexes the remaining items when it stops, if there is time', async () => {
     beBusy();
     indexer.add(items(150));
     await after(10);

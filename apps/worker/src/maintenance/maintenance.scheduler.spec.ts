@@ -27,7 +27,7 @@ describe('MaintenanceScheduler', () => {
 
   const after = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
 
-  it('clears lapsed boosts every 5 seconds and derives search terms every 20 seconds until it stops', async () => {
+  it('maintenance clears lapsed boosts every 5 seconds and derives search terms every 20 seconds until it stops', async () => {
     scheduler.start();
     await after(0);
     expect(runs).toEqual({ boosts: 1, search: 1 });
@@ -38,21 +38,21 @@ describe('MaintenanceScheduler', () => {
     expect(runs).toEqual({ boosts: 13, search: 4 });
   });
 
-  it('clears lapsed boosts while search terms take long, and does not derive search terms concurrently', async () => {
+  it('maintenance clears lapsed boosts while it derives search terms, which it does not do concurrently', async () => {
     search = () => new Promise(() => undefined);
     scheduler.start();
     await after(60_000);
     expect(runs).toEqual({ boosts: 13, search: 1 });
   });
 
-  it('runs again after a run that fails', async () => {
+  it('maintenance runs again after a run that fails', async () => {
     boosts = () => Promise.reject(new Error('unavailable'));
     scheduler.start();
     await after(10_000);
     expect([runs.boosts, warnings.length]).toEqual([3, 3]);
   });
 
-  it('logs the error of a run that fails, or only why MongoDB is unavailable', async () => {
+  it('maintenance logs the error of a run that fails, or only why MongoDB is unavailable', async () => {
     const error = new Error('not authorized');
     boosts = () => Promise.reject(error);
     search = () => Promise.reject(new TimeoutError('no reply'));
@@ -61,7 +61,7 @@ describe('MaintenanceScheduler', () => {
     expect(warnings).toEqual([{ err: error }, { reason: 'no reply' }]);
   });
 
-  it('tells a run to end when it stops', async () => {
+  it('maintenance tells a run to end when it stops', async () => {
     const signals: AbortSignal[] = [];
     search = ({ stop }) => {
       signals.push(stop);
@@ -73,7 +73,7 @@ describe('MaintenanceScheduler', () => {
     await after(1000);
   });
 
-  it('logs no error if the end of the process interrupts a run', async () => {
+  it('maintenance logs no error if the end of the process interrupts a run', async () => {
     let interrupt: (error: Error) => void = () => undefined;
     search = () => new Promise((_resolve, reject) => (interrupt = reject));
     scheduler.start();
@@ -85,7 +85,7 @@ describe('MaintenanceScheduler', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('waits at most one second for a run when it stops', async () => {
+  it('maintenance waits at most one second for a run when it stops', async () => {
     search = () => new Promise(() => undefined);
     scheduler.start();
     const stopped = scheduler.stop();

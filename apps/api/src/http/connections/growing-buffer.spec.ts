@@ -1,7 +1,7 @@
 import { GrowingBuffer } from './growing-buffer.js';
 
 describe('GrowingBuffer', () => {
-  it('returns what was appended in pieces', () => {
+  it('a growing buffer returns what was appended in pieces', () => {
     const text = 'äöü🚲'.repeat(5000);
     const buffer = new GrowingBuffer();
     for (const byte of Buffer.from(text)) buffer.append(Buffer.of(byte));
@@ -13,7 +13,7 @@ describe('GrowingBuffer', () => {
   it.each([
     ['holds no more than the bytes that it expects', 10_000],
     ['collects more bytes than it expects', 7000],
-  ])('%s', (_does, expected) => {
+  ])('a growing buffer %s', (_does, expected) => {
     const buffer = new GrowingBuffer(expected);
     const pieces = Array.from({ length: 10 }, (_, index) => Buffer.alloc(1000, index));
     for (const piece of pieces) {
@@ -23,7 +23,7 @@ describe('GrowingBuffer', () => {
     expect(buffer.take()).toEqual(Buffer.concat(pieces));
   });
 
-  it('returns a single piece without copying or keeping it', () => {
+  it('a growing buffer returns a single piece without copying or keeping it', () => {
     const buffer = new GrowingBuffer();
     const piece = Buffer.from('{}');
     buffer.append(piece);

@@ -7,7 +7,7 @@ describe('MemoryBudget', () => {
     cut.length = 0;
   });
 
-  it('cuts off the clients that have held memory the longest, and no more than necessary', () => {
+  it('a memory budget cuts off the clients that have held memory the longest, and no more than necessary', () => {
     const budget = new MemoryBudget(100);
     const [first, second, third] = [client('first'), client('second'), client('third')];
     budget.set(first, 10);
@@ -20,7 +20,7 @@ describe('MemoryBudget', () => {
     expect(cut).toEqual(['first', 'second']);
   });
 
-  it('counts a client that has released all its memory as new', () => {
+  it('a memory budget counts a client that has released all its memory as new', () => {
     const budget = new MemoryBudget(100);
     const [first, second, third] = [client('first'), client('second'), client('third')];
     budget.set(first, 60);
@@ -31,7 +31,7 @@ describe('MemoryBudget', () => {
     expect(cut).toEqual(['second']);
   });
 
-  it('counts once what several clients hold together, until the last one has released it', () => {
+  it('a memory budget counts once what several clients hold together, until the last one has released it', () => {
     const budget = new MemoryBudget(100);
     const [page, other] = [{}, {}];
     const [first, second, third] = [client('first'), client('second'), client('third')];
@@ -52,7 +52,7 @@ describe('MemoryBudget', () => {
     expect(cut).toEqual(['second', 'first']);
   });
 
-  it('cuts off a client that exceeds the budget alone', () => {
+  it('a memory budget cuts off a client that exceeds it alone', () => {
     const budget = new MemoryBudget(100);
     budget.set(client('only'), 101);
     expect(cut).toEqual(['only']);

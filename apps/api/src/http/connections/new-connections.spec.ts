@@ -10,11 +10,11 @@ describe('NewConnections', () => {
     jest.restoreAllMocks();
   });
 
-  it('does not wait if no connection has arrived', () => {
+  it('the wait for new connections is skipped if no connection has arrived', () => {
     expect(connections.accepted).toBeUndefined();
   });
 
-  it('waits for a turn without a new connection', async () => {
+  it('the wait for new connections ends after a turn without one', async () => {
     // A pause of this process must not use up the longest wait.
     jest.spyOn(performance, 'now').mockReturnValue(0);
     let isAccepted = false;
@@ -29,7 +29,7 @@ describe('NewConnections', () => {
     expect(connections.accepted).toBeUndefined();
   });
 
-  it('does not wait for long while connections keep arriving', async () => {
+  it('the wait for new connections is short even while connections keep arriving', async () => {
     connections.add();
     const isAccepted = connections.accepted?.then(() => true);
     const since = performance.now();

@@ -20,7 +20,7 @@ describe('preferencesOf', () => {
     ['wait=1, wait=9', { respondAsync: false, waitMs: 1000 }],
     ['wait=99999999999', { respondAsync: false, waitMs: 99_999_999_999_000 }],
     [`wait=${'9'.repeat(400)}`, { respondAsync: false, waitMs: Infinity }],
-  ])('parses %j', (header, preferences) => {
+  ])('preferencesOf parses %j', (header, preferences) => {
     expect(preferencesOf(header)).toEqual(preferences);
   });
 
@@ -41,11 +41,11 @@ describe('preferencesOf', () => {
     '=5',
     ';;, ,,',
     'note="a, respond-async, wait=5"',
-  ])('ignores a malformed or unknown preference: %j', (header) => {
+  ])('preferencesOf ignores a malformed or unknown preference: %j', (header) => {
     expect(preferencesOf(header)).toEqual(NONE);
   });
 
-  it('parses valid preferences next to malformed ones', () => {
+  it('preferencesOf parses valid preferences next to malformed ones', () => {
     expect(preferencesOf('wait=soon, =, respond-async, wait=2')).toEqual({ respondAsync: true, waitMs: 2000 });
   });
 });
