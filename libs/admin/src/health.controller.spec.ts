@@ -2,7 +2,7 @@ import { SharedReadiness, type ReadinessCheck } from '@app/runtime';
 import { HealthController } from './health.controller.js';
 
 describe('HealthController', () => {
-  it('reports immediately that the process is about to stop', async () => {
+  it('readiness reports immediately that the process is about to stop', async () => {
     let isDraining = false;
     const readiness: ReadinessCheck = {
       get isDraining() {

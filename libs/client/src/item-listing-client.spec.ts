@@ -48,7 +48,7 @@ describe('ItemListingClient', () => {
   };
   const keys = (): (string | null)[] => requests.map(({ headers }) => headers.get('Idempotency-Key'));
 
-  it('posts JSON with the headers of the client', async () => {
+  it('the typed client posts JSON with its headers', async () => {
     expect(await itemsOf([json({ id: 'a' })]).getById('a')).toEqual({ id: 'a' });
     const [{ url, headers, body }] = requests as [(typeof requests)[number]];
     expect([url, body]).toEqual(['https://api.example.com/api/orpc/items/getById', { id: 'a' }]);
@@ -56,7 +56,7 @@ describe('ItemListingClient', () => {
     expect(headers.get('Authorization')).toBe('Bearer x');
   });
 
-  it('sends one Content-Type if the headers of the client contain another in lower case', async () => {
+  it('the typed client sends one Content-Type if its headers contain another in lower case', async () => {
     await itemsOf([json([])], { headers: { 'content-type': 'text/plain' } }).getAll();
     expect(requests[0]?.headers.get('Content-Type')).toBe('application/json');
   });
@@ -64,7 +64,7 @@ describe('ItemListingClient', () => {
   it.each([
     ['https://api.example.com//', 'https://api.example.com/api/orpc/items/getAll'],
     ['https://example.com/shop/?key=x', 'https://example.com/shop/api/orpc/items/getAll?key=x'],
-  ])('adds the path of the operation to the base URL %s', async (baseUrl, url) => {
+  ])('the typed client adds the path of the operation to the base URL %s', async (baseUrl, url) => {
     await itemsOf([json([])], { baseUrl }).getAll();
     expect(requests[0]?.url).toBe(url);
   });
@@ -72,17 +72,17 @@ describe('ItemListingClient', () => {
   it.each([
     ['a base URL with a password', { baseUrl: 'https://user:password@api.example.com' }],
     ['a header that cannot be sent', { headers: { Authorization: 'Bearer x\ny' } }],
-  ])('throws a TypeError without a request for %s', async (_, options) => {
+  ])('the typed client throws a TypeError without a request for %s', async (_, options) => {
     await expect(itemsOf([json([])], options).getAll()).rejects.toMatchObject({ name: 'TypeError' });
     expect(requests).toEqual([]);
   });
 
-  it.each([3e9, Infinity])('does not time out at once with a timeoutMs of %d', async (timeoutMs) => {
+  it.each([3e9, Infinity])('the typed client does not time out at once with a timeoutMs of %d', async (timeoutMs) => {
     const paused = json({}, 503, { 'Retry-After': '0' });
     expect(await itemsOf([paused, json([])], { timeoutMs }).getAll()).toMatchObject({ items: [] });
   });
 
-  it('repeats a create under one key after a 429, a 503, a 504 and a failed connection', async () => {
+  it('the typed client repeats a create under one key after a 429, a 503, a 504 and a failed connection', async () => {
     const item = await itemsOf([
       busy(429),
       busy(503),
@@ -96,13 +96,13 @@ describe('ItemListingClient', () => {
     expect(keys()[0]).toMatch(/^[0-9a-f]{32}$/);
   });
 
-  it('repeats a create under the same key after a 502 of a proxy', async () => {
+  it('the typed client repeats a create under the same key after a 502 of a proxy', async () => {
     const html = new Response('<h1>Bad Gateway</h1>', { status: 502 });
     expect(await itemsOf([html, json({ id: 'a' })]).create(NEW_ITEM)).toEqual({ id: 'a' });
     expect(keys()).toEqual([keys()[0], keys()[0]]);
   });
 
-  it('uses another key for each create, or the one that it is given', async () => {
+  it('the typed client uses another key for each create, or the one that it is given', async () => {
     const items = itemsOf([json({}), json({}), json({})]);
     await items.create(NEW_ITEM);
     await items.create(NEW_ITEM);
@@ -111,7 +111,7 @@ describe('ItemListingClient', () => {
     expect(keys()[2]).toBe('order-1');
   });
 
-  it('throws other errors at once, with their code and issues', async () => {
+  it('the typed client throws other errors at once, with their code and issues', async () => {
     const issues = [{ path: ['name'], message: 'Too short' }];
     const refused = json(
       { defined: false, code: 'BAD_REQUEST', status: 400, message: 'Invalid', data: { issues } },
@@ -125,7 +125,7 @@ describe('ItemListingClient', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('understands the errors of a proxy', async () => {
+  it('the typed client understands the errors of a proxy', async () => {
     const html = new Response('<h1>Forbidden</h1>', { status: 403, statusText: 'Forbidden' });
     await expect(itemsOf([html]).getById('a')).rejects.toMatchObject({
       status: 403,
@@ -135,7 +135,7 @@ describe('ItemListingClient', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('gives an error without data an empty object', async () => {
+  it('the typed client gives an error without data an empty object', async () => {
     const refused = json({ code: 'BAD_REQUEST', message: 'Invalid', data: null }, 400);
     const error: unknown = await itemsOf([refused])
       .getAll()
@@ -143,13 +143,16 @@ describe('ItemListingClient', () => {
     expect((error as ApiError).data).toEqual({});
   });
 
-  it.each([429, 503])('throws the error of the last try (%i) when there is no time for another', async (status) => {
-    const later = json({ code: 'LATER', message: 'Try again' }, status, { 'Retry-After': '30' });
-    await expect(itemsOf([later], { timeoutMs: 20_000 }).getAll()).rejects.toMatchObject({ status });
-    expect(requests).toHaveLength(1);
-  });
+  it.each([429, 503])(
+    'the typed client throws the error of the last try (%i) when there is no time for another',
+    async (status) => {
+      const later = json({ code: 'LATER', message: 'Try again' }, status, { 'Retry-After': '30' });
+      await expect(itemsOf([later], { timeoutMs: 20_000 }).getAll()).rejects.toMatchObject({ status });
+      expect(requests).toHaveLength(1);
+    },
+  );
 
-  it('waits until the time of a Retry-After that is a date', async () => {
+  it('the typed client waits until the time of a Retry-After that is a date', async () => {
     const date = new Date(Date.now() + 30_000).toUTCString();
     const later = json({ code: 'LATER', message: 'Try again' }, 503, { 'Retry-After': date });
     await expect(itemsOf([later], { timeoutMs: 5000 }).getAll()).rejects.toMatchObject({ status: 503 });
@@ -157,7 +160,7 @@ describe('ItemListingClient', () => {
   });
 
   it.each(['0', new Date(0).toUTCString(), 'soon'])(
-    'pauses before each try if Retry-After is %s',
+    'the typed client pauses before each try if Retry-After is %s',
     async (retryAfter) => {
       const tries = 3;
       const later = Array.from({ length: tries }, () => json({}, 503, { 'Retry-After': retryAfter }));
@@ -169,7 +172,7 @@ describe('ItemListingClient', () => {
     },
   );
 
-  it('does not let a last 503 hide that an earlier try may have created the item', async () => {
+  it('the typed client does not let a last 503 hide that an earlier try may have created the item', async () => {
     const later = json({ code: 'SERVICE_UNAVAILABLE', message: 'Try again' }, 503, { 'Retry-After': '30' });
     await expect(itemsOf([busy(504), later], { timeoutMs: 20_000 }).create(NEW_ITEM)).rejects.toMatchObject({
       status: 504,
@@ -178,7 +181,7 @@ describe('ItemListingClient', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it('does not let a last 503 of the service hide that a proxy may have forwarded an earlier try', async () => {
+  it('the typed client does not let a last 503 of the service hide that a proxy may have forwarded an earlier try', async () => {
     const reset = new Response('upstream connect error or disconnect/reset before headers', { status: 503 });
     const later = json({ code: 'SERVICE_UNAVAILABLE', message: 'Try again' }, 503, { 'Retry-After': '30' });
     await expect(itemsOf([reset, later], { timeoutMs: 20_000 }).create(NEW_ITEM)).rejects.toMatchObject({
@@ -192,23 +195,26 @@ describe('ItemListingClient', () => {
     ['a failed connection', new TypeError('fetch failed'), { name: 'TypeError', message: 'fetch failed' }],
     ['a 502 of a proxy', new Response('<h1>Bad Gateway</h1>', { status: 502 }), { status: 502 }],
     ['a 504', busy(504), { status: 504 }],
-  ])('does not let a last 401 hide that a create may have succeeded before %s', async (_, first, thrown) => {
-    const refused = json({ code: 'UNAUTHORIZED', message: 'Expired' }, 401);
-    await expect(itemsOf([first, refused]).create(NEW_ITEM)).rejects.toMatchObject({
-      ...thrown,
-      cause: { name: 'ApiError', status: 401 },
-    });
-    expect(requests).toHaveLength(2);
-  });
+  ])(
+    'the typed client does not let a last 401 hide that a create may have succeeded before %s',
+    async (_, first, thrown) => {
+      const refused = json({ code: 'UNAUTHORIZED', message: 'Expired' }, 401);
+      await expect(itemsOf([first, refused]).create(NEW_ITEM)).rejects.toMatchObject({
+        ...thrown,
+        cause: { name: 'ApiError', status: 401 },
+      });
+      expect(requests).toHaveLength(2);
+    },
+  );
 
-  it('does not let a last response that is not JSON hide that an earlier try may have created the item', async () => {
+  it('the typed client does not let a last response without JSON hide that an earlier try may have created the item', async () => {
     await expect(itemsOf([busy(504), new Response('<html>')]).create(NEW_ITEM)).rejects.toMatchObject({
       status: 504,
       cause: { name: 'SyntaxError' },
     });
   });
 
-  it('throws the last error of a create whose earlier tries were refused', async () => {
+  it('the typed client throws the last error of a create whose earlier tries were refused', async () => {
     const error: unknown = await itemsOf([busy(429), json({ code: 'UNAUTHORIZED', message: 'Expired' }, 401)])
       .create(NEW_ITEM)
       .catch((thrown: unknown) => thrown);
@@ -216,7 +222,7 @@ describe('ItemListingClient', () => {
     expect((error as ApiError).cause).toBeUndefined();
   });
 
-  it('keeps the cause of a failed connection if the last try failed so', async () => {
+  it('the typed client keeps the cause of a failed connection if the last try failed so', async () => {
     const reset = new TypeError('fetch failed', { cause: new Error('ECONNRESET') });
     await expect(itemsOf([reset], { timeoutMs: 100 }).create(NEW_ITEM)).rejects.toMatchObject({
       message: 'fetch failed',
@@ -224,7 +230,7 @@ describe('ItemListingClient', () => {
     });
   });
 
-  it('throws the last error of a read, whatever happened to earlier tries', async () => {
+  it('the typed client throws the last error of a read, whatever happened to earlier tries', async () => {
     const missing = json({ code: 'NOT_FOUND', message: 'No such item' }, 404);
     await expect(itemsOf([new TypeError('fetch failed'), missing]).getById('a')).rejects.toMatchObject({ status: 404 });
     const later = json({ code: 'SERVICE_UNAVAILABLE', message: 'Try again' }, 503, { 'Retry-After': '30' });
@@ -233,7 +239,7 @@ describe('ItemListingClient', () => {
     });
   });
 
-  it('repeats a call whose connection fails in the middle of the response', async () => {
+  it('the typed client repeats a call whose connection fails in the middle of the response', async () => {
     const broken = new ReadableStream({
       start: (stream) => {
         stream.error(new TypeError('terminated'));
@@ -242,22 +248,22 @@ describe('ItemListingClient', () => {
     expect(await itemsOf([new Response(broken), json({ id: 'a' })]).getById('a')).toEqual({ id: 'a' });
   });
 
-  it('does not repeat a call whose response is not JSON', async () => {
+  it('the typed client does not repeat a call whose response is not JSON', async () => {
     await expect(itemsOf([new Response('<html>'), json({})]).getById('a')).rejects.toMatchObject({
       name: 'SyntaxError',
     });
     expect(requests).toHaveLength(1);
   });
 
-  it.each(['localhost', 'localhost:3000', ''])('rejects the base URL %j', (baseUrl) => {
+  it.each(['localhost', 'localhost:3000', ''])('the typed client rejects the base URL %j', (baseUrl) => {
     expect(() => new ItemListingClient({ baseUrl })).toThrow(/URL/);
   });
 
-  it.each([0, -1, NaN])('rejects a timeoutMs of %d', (timeoutMs) => {
+  it.each([0, -1, NaN])('the typed client rejects a timeoutMs of %d', (timeoutMs) => {
     expect(() => new ItemListingClient({ baseUrl: 'http://localhost:3000', timeoutMs })).toThrow(/timeoutMs/);
   });
 
-  it('uses a new key for a create to which plain JavaScript passes null', async () => {
+  it('the typed client uses a new key for a create to which plain JavaScript passes null', async () => {
     const items = itemsOf([json({}), json({})]);
     for (let count = 0; count < 2; count += 1)
       await items.create(NEW_ITEM, { idempotencyKey: null as unknown as string });
@@ -265,7 +271,7 @@ describe('ItemListingClient', () => {
     expect(keys()).not.toContain('null');
   });
 
-  it('keeps no reference in the signal of the caller to calls that have ended', async () => {
+  it('the typed client keeps no reference in the signal of the caller to calls that have ended', async () => {
     const { signal } = new AbortController();
     const items = itemsOf([json([]), new Error('x')]);
     await items.getAll({}, { signal });
@@ -273,7 +279,7 @@ describe('ItemListingClient', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  it('times out after thousands of calls with a signal, even if garbage is collected in the meantime', async () => {
+  it('the typed client times out after thousands of calls with a signal, even if garbage is collected', async () => {
     setFlagsFromString('--expose-gc');
     const collectGarbage = runInNewContext('gc') as () => void;
     let respond = true;
@@ -296,7 +302,7 @@ describe('ItemListingClient', () => {
     expect(result).toMatchObject({ name: 'TimeoutError' });
   });
 
-  it('stops when the signal of the caller says so, even between two tries', async () => {
+  it('the typed client stops when the signal of the caller says so, even between two tries', async () => {
     const later = json({}, 503, { 'Retry-After': '10' });
     const stop = new AbortController();
     const listing = itemsOf([later]).getAll({}, { signal: stop.signal });
@@ -307,7 +313,7 @@ describe('ItemListingClient', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('walks through a list by Next-After, and requests a page only when it is needed', async () => {
+  it('the typed client walks through a list by Next-After, and requests a page only when it is needed', async () => {
     const items = itemsOf([json([{ id: 'a' }, { id: 'b' }], 200, { 'Next-After': 'B' }), json([{ id: 'c' }])]);
     const walk = items.walk({ status: 'available', pageSize: 2 });
     const ids = [(await walk.next()).value?.id, (await walk.next()).value?.id];
@@ -320,7 +326,7 @@ describe('ItemListingClient', () => {
     ]);
   });
 
-  it('walks on from a page that plain JavaScript passes', async () => {
+  it('the typed client walks on from a page that plain JavaScript passes', async () => {
     const items = itemsOf([json([{ id: 'a' }], 200, { 'Next-After': 'A' }), json([{ id: 'b' }])]);
     const input: GetAllInput = { page: 3 };
     const ids = [];

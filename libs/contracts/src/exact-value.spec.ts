@@ -16,7 +16,7 @@ describe('findInexactness', () => {
     [{ $ref: 'a.b.c', $id: 1 }],
     [{ $ref: 'a.b', $id: null }],
     [{ $ref: 5, $id: 1 }],
-  ])('finds nothing in %j', (value) => {
+  ])('findInexactness finds nothing in %j', (value) => {
     expect(findInexactness(value)).toEqual([]);
   });
 
@@ -33,27 +33,27 @@ describe('findInexactness', () => {
     [{ '\ud800': { a: '\ud800' } }, ['\ufffd']],
     [[{ $ref: 'a.b', $id: 0 }], [0]],
     [[JSON.parse('{"$ref":"a","$id":1,"__proto__":1}')], [0]],
-  ])('finds the path of the problem in %j', (value, path) => {
+  ])('findInexactness finds the path of the problem in %j', (value, path) => {
     expect(pathsIn(value)).toEqual([path]);
   });
 
-  it('finds all problems', () => {
+  it('findInexactness finds all problems', () => {
     expect(pathsIn([Infinity, { a: '\ud800', _bsontype: 1 }])).toEqual([[0], [1, 'a'], [1, '_bsontype']]);
   });
 
-  it(`accepts at most ${String(MAX_DEPTH)} levels`, () => {
+  it(`findInexactness accepts at most ${String(MAX_DEPTH)} levels`, () => {
     expect(pathsIn(nested(MAX_DEPTH))).toEqual([]);
     expect(pathsIn(nested(MAX_DEPTH + 1))).toEqual([Array.from({ length: MAX_DEPTH }, () => 0)]);
     expect(pathsIn(nested(100_000))).toHaveLength(1);
   });
 
-  it('stops after a hundred reasons', () => {
+  it('findInexactness stops after a hundred reasons', () => {
     const wrongKeys = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`\0${String(index)}`, 0]));
     expect(findInexactness(wrongKeys)).toHaveLength(100);
     expect(findInexactness(Array.from({ length: 1000 }, () => [wrongKeys, Infinity]))).toHaveLength(100);
   });
 
-  it('shortens long keys in paths', () => {
+  it('findInexactness shortens long keys in paths', () => {
     expect(pathsIn({ ['x'.repeat(1000)]: { ['🚲'.repeat(1000)]: Infinity } })).toEqual([
       [`${'x'.repeat(64)}…`, `${'🚲'.repeat(32)}…`],
     ]);

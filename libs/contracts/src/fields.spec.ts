@@ -13,11 +13,11 @@ describe('text', () => {
     ['e\u0301a', true],
     ['\ud800abc', false],
     ['a\0b', true],
-  ])('counts the code points of %j', (value, fits) => {
+  ])('a text field counts the code points of %j', (value, fits) => {
     expect(text(3).safeParse(value).success).toBe(fits);
   });
 
-  it('reports what is wrong', () => {
+  it('a text field reports what is wrong', () => {
     const messages = (value: unknown): string[] =>
       text(3)
         .safeParse(value)
@@ -34,16 +34,16 @@ describe('text', () => {
     ['🚲🚲🚲', true],
     ['🚲🚲🚲🚲', false],
     ['', false],
-  ])('accepts at most 3 code points: %j', (value, fits) => {
+  ])('a text field accepts at most 3 code points: %j', (value, fits) => {
     expect(text(1, 3).safeParse(value).success).toBe(fits);
     expect(z.toJSONSchema(text(1, 3))).toMatchObject({ minLength: 1, maxLength: 3 });
   });
 
-  it('reports a text that is too long', () => {
+  it('a text field reports a text that is too long', () => {
     expect(text(0, 3).safeParse('abcd').error?.issues[0]?.message).toBe('Too long: expected at most 3 characters');
   });
 
-  it('accepts an empty string if there is no minimum', () => {
+  it('a text field accepts an empty string if there is no minimum', () => {
     expect(text().safeParse('').success).toBe(true);
     expect(text().safeParse('\udfff').success).toBe(false);
   });
@@ -60,15 +60,18 @@ describe('exactNumber and wholeNumber', () => {
     [NaN, false, false],
     ['1', false, false],
     [null, false, false],
-  ])('accept %j: %j, %j', (value, isNumber, isWhole) => {
+  ])('exactNumber and wholeNumber accept %j: %j, %j', (value, isNumber, isWhole) => {
     expect(exactNumber().safeParse(value).success).toBe(isNumber);
     expect(wholeNumber().safeParse(value).success).toBe(isWhole);
   });
 
-  it.each([exactNumber(), wholeNumber()])('report a number that is too large to be stored exactly', (schema) => {
-    expect(schema.safeParse(Infinity).error?.issues[0]?.message).toContain('cannot be stored exactly');
-    expect(schema.safeParse('x').error?.issues[0]?.message).toContain('expected');
-  });
+  it.each([exactNumber(), wholeNumber()])(
+    'exactNumber and wholeNumber report a number that is too large to be stored exactly',
+    (schema) => {
+      expect(schema.safeParse(Infinity).error?.issues[0]?.message).toContain('cannot be stored exactly');
+      expect(schema.safeParse('x').error?.issues[0]?.message).toContain('expected');
+    },
+  );
 });
 
 describe('categoryNumber', () => {
@@ -88,7 +91,7 @@ describe('categoryNumber', () => {
     ['', null],
     ['bikes', null],
     ['0x10', null],
-  ])('reads %j as %j', (categoryId, number) => {
+  ])('categoryNumber reads %j as %j', (categoryId, number) => {
     expect(categoryNumber(categoryId)).toBe(number);
   });
 });

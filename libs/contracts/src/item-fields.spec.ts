@@ -4,7 +4,7 @@ import { ITEM_STATUSES, ItemSchema } from './item.js';
 describe('ITEM_FIELDS', () => {
   const byName = new Map(ITEM_FIELDS.map(({ name, ...field }) => [name, field]));
 
-  it('contains the fields of the item schema in their order, without the URL', () => {
+  it('ITEM_FIELDS contains the fields of the item schema in their order, without the URL', () => {
     expect([...byName.keys()]).toEqual(Object.keys(ItemSchema.shape).filter((name) => name !== 'url'));
   });
 
@@ -21,7 +21,7 @@ describe('ITEM_FIELDS', () => {
     ['deliveryOptions', { kind: 'strings', isNullable: false }],
     ['photos', { kind: 'values', isNullable: false }],
     ['status', { kind: 'string', isNullable: false, values: ITEM_STATUSES }],
-  ] as const)('describes the values of %s', (name, field) => {
+  ] as const)('ITEM_FIELDS describes the values of %s', (name, field) => {
     expect(byName.get(name)).toEqual(field);
   });
 });

@@ -37,13 +37,13 @@ describe('ItemRepository.insertMany', () => {
   const summary = (failures: InsertFailure[]): [number, string | undefined][] =>
     failures.map(({ index, taken }): [number, string | undefined] => [index, taken]).sort(([a], [b]) => a - b);
 
-  it('stores all items if all are valid', async () => {
+  it('insertMany stores all items if all are valid', async () => {
     const records = good(100);
     expect(await items.insertMany(records)).toEqual([]);
     expect(await storedOf(records)).toEqual(records.map(() => true));
   });
 
-  it('accepts an empty batch', async () => {
+  it('insertMany accepts an empty batch', async () => {
     expect(await items.insertMany([])).toEqual([]);
   });
 
@@ -55,7 +55,7 @@ describe('ItemRepository.insertMany', () => {
     ['a NUL in a key', () => record({ photos: [{ 'a\0b': 1 }] })],
     ['more than 16 MiB', () => ({ ...record(), description: TOO_LARGE })],
   ])('an item with %s', (_what, bad) => {
-    it.each([0, 4, 9])('does not let an invalid item at index %i affect the other nine items', async (place) => {
+    it.each([0, 4, 9])('an invalid item at index %i does not affect the other nine items', async (place) => {
       const records = good(10);
       records[place] = bad();
       const failures = await items.insertMany(records);
@@ -66,7 +66,7 @@ describe('ItemRepository.insertMany', () => {
     });
   });
 
-  it('does not take a name for that of an index, if an index of another service rejects the name', async () => {
+  it('insertMany does not take a name for that of an index, if an index of another service rejects the name', async () => {
     const { collection } = database.models.items;
     const some = { unique: true, partialFilterExpression: { name: { $gt: 'zz' } } };
     await collection.createIndex({ name: 1 }, some, {});
@@ -75,7 +75,7 @@ describe('ItemRepository.insertMany', () => {
     await collection.dropIndex('name_1');
   });
 
-  it('rejects each of several invalid items, and stores the others', async () => {
+  it('insertMany rejects each of several invalid items, and stores the others', async () => {
     const records = good(9);
     const [first] = good(1);
     if (first === undefined) throw new Error('no record');
@@ -95,7 +95,7 @@ describe('ItemRepository.insertMany', () => {
     expect(await storedOf([...records.slice(2, 5), ...records.slice(7, 8)])).toEqual([true, true, true, true]);
   });
 
-  it('distinguishes a taken _id from a taken publicId, whatever the documents contain', async () => {
+  it('insertMany distinguishes a taken _id from a taken publicId, whatever the documents contain', async () => {
     const name = ' index: _id_ dup key: { _id: 1 }';
     const [stored, other] = [record(), record()];
     await items.insertMany([stored, other]);
@@ -113,14 +113,14 @@ describe('ItemRepository.insertMany', () => {
     for (const { error } of failures) expect(error.message).toContain('E11000');
   });
 
-  it('stores the first of two items with the same _id', async () => {
+  it('insertMany stores the first of two items with the same _id', async () => {
     const first = record({ name: 'The first' });
     const second = { ...record({ name: 'The second' }), _id: first._id };
     expect(summary(await items.insertMany([first, second]))).toEqual([[1, '_id']]);
     expect((await items.findStored([first._id.toHexString()], soon()))[0]?.item?.name).toBe('The first');
   });
 
-  it('stores the items that the validator of the collection accepts', async () => {
+  it('insertMany stores the items that the validator of the collection accepts', async () => {
     const validate = (validator: object): Promise<unknown> =>
       Promise.resolve(database.connection.db?.command({ collMod: 'items', validator }));
     await validate({ name: { $ne: 'Refused' } });
@@ -133,7 +133,7 @@ describe('ItemRepository.insertMany', () => {
     expect(await storedOf(records)).toEqual([true, true, false, true, true]);
   });
 
-  it('stores more items than fit into one message, and rejects only an invalid one', async () => {
+  it('insertMany stores more items than fit into one message, and rejects only an invalid one', async () => {
     const records = Array.from({ length: 8 }, () => ({ ...record(), description: 'x'.repeat(9_000_000) }));
     records[6] = record({ photos: [nested(200)] });
     const failures = await items.insertMany(records);
@@ -143,18 +143,21 @@ describe('ItemRepository.insertMany', () => {
     expect(await storedOf(records)).toEqual(records.map((_, index) => index !== 6));
   });
 
-  it.each([1, 3])('reports MongoDB as unavailable if a batch of %i is stored but not acknowledged', async (count) => {
-    const records = good(count);
-    const writeConcern = { w: 3, wtimeoutMS: 50 };
-    const { collection } = database.models.items;
-    const error: unknown = await insertEach(records, (batch) =>
-      collection.insertMany([...batch], { ordered: false, writeConcern }),
-    ).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(mongo.MongoError);
-    expect(isDatabaseUnavailable(error)).toBe(true);
-  });
+  it.each([1, 3])(
+    'insertMany reports MongoDB as unavailable if a batch of %i is stored but not acknowledged',
+    async (count) => {
+      const records = good(count);
+      const writeConcern = { w: 3, wtimeoutMS: 50 };
+      const { collection } = database.models.items;
+      const error: unknown = await insertEach(records, (batch) =>
+        collection.insertMany([...batch], { ordered: false, writeConcern }),
+      ).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(mongo.MongoError);
+      expect(isDatabaseUnavailable(error)).toBe(true);
+    },
+  );
 
-  it('reports MongoDB as unavailable even if some of an unacknowledged batch were rejected', async () => {
+  it('insertMany reports MongoDB as unavailable even if some of an unacknowledged batch were rejected', async () => {
     const [stored, fresh] = [record(), record()];
     await items.insertMany([stored]);
     const { collection } = database.models.items;
@@ -164,7 +167,7 @@ describe('ItemRepository.insertMany', () => {
     expect(isDatabaseUnavailable(error)).toBe(true);
   });
 
-  it('reports MongoDB as unavailable if there is no connection', async () => {
+  it('insertMany reports MongoDB as unavailable if there is no connection', async () => {
     const closed = await openDatabase(freshEnvironment());
     await closed.close();
     const error: unknown = await new ItemRepository(closed).insertMany(good(3)).catch((thrown: unknown) => thrown);

@@ -28,7 +28,7 @@ describe('ItemRepository.findById', () => {
     return found.map((item) => item && idOf(item));
   };
 
-  it('reads large items that are requested at the same time with queries of at most 16 MB', async () => {
+  it('findById reads large items that are requested at the same time with queries of at most 16 MB', async () => {
     const ids = await storeLarge(5);
     const findFirstItems = jest.spyOn(database, 'findFirstItems');
     expect(await find(ids)).toEqual(ids);
@@ -36,7 +36,7 @@ describe('ItemRepository.findById', () => {
     expect(queries.map((query) => query.items.length)).toEqual([2, 2, 1]);
   });
 
-  it('returns undefined for an item that does not exist beside large ones', async () => {
+  it('findById returns undefined for an item that does not exist beside large ones', async () => {
     const ids = await storeLarge(3);
     expect(await find([newMongoId(), ...ids])).toEqual([undefined, ...ids]);
   });

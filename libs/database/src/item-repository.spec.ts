@@ -32,22 +32,25 @@ describe('ItemRepository', () => {
     ['favourites', () => items.findFavouritesPage('reader', {}, FIRST, soon())],
     ['deep pages', () => items.findPage({}, { skip: 500, limit: 20 }, soon())],
     ['searches for several words', () => items.findPage({ terms: ['a', 'b'] }, FIRST, soon())],
-  ])('reads at most two lists of %s at a time, and other lists and items alongside them', async (_, readList) => {
-    for (let times = 0; times < 10; times++) void readList();
-    await ticks();
-    const ofLists = started;
-    void readList();
-    await ticks();
-    expect(started).toBe(ofLists);
-    // A search for two words begins with two counts.
-    expect(ofLists).toBeLessThanOrEqual(4);
-    void items.findPage({}, FIRST, soon());
-    void items.findById('0123456789abcdef01234567', soon());
-    await ticks();
-    expect(started).toBe(ofLists + 2);
-    end();
-    await ticks();
-  });
+  ])(
+    'a repository reads at most two lists of %s at a time, and other lists and items alongside them',
+    async (_, readList) => {
+      for (let times = 0; times < 10; times++) void readList();
+      await ticks();
+      const ofLists = started;
+      void readList();
+      await ticks();
+      expect(started).toBe(ofLists);
+      // A search for two words begins with two counts.
+      expect(ofLists).toBeLessThanOrEqual(4);
+      void items.findPage({}, FIRST, soon());
+      void items.findById('0123456789abcdef01234567', soon());
+      await ticks();
+      expect(started).toBe(ofLists + 2);
+      end();
+      await ticks();
+    },
+  );
 });
 
 /** Waits until everything that waits for nothing else has run. */

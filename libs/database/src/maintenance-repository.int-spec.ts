@@ -38,7 +38,7 @@ describe('MaintenanceRepository', () => {
       ({ publicId }) => publicId,
     );
 
-  it('clears lapsed boosts in batches of at most 100, the oldest first', async () => {
+  it('lapsed boosts are cleared in batches of at most 100, the oldest first', async () => {
     const lapsed = Array.from({ length: 2 * BATCH + 20 }, (_, index) => boosted((index * 7919) % 100_000));
     const active = [boosted(-1), boosted(0, { boostExpiresAt: null })];
     await store(database, ...lapsed, ...active);
@@ -56,7 +56,7 @@ describe('MaintenanceRepository', () => {
     expect(await items.countDocuments({ isBoosted: false, boostScore: 0 })).toBe(lapsed.length);
   });
 
-  it('marks an item as stale again if another service changes its texts meanwhile', async () => {
+  it('an item is marked as stale again if another service changes its texts meanwhile', async () => {
     const [renamed, branded, same, deleted] = await store(database, record(), record(), record(), record());
     const { items } = database.models;
     await items.updateMany({}, { $unset: { searchTerms: 1, searchVersion: 1 } });
@@ -80,7 +80,7 @@ describe('MaintenanceRepository', () => {
     ['a Long', mongo.Long.fromNumber(NOW.getTime() - 1), mongo.Long.fromNumber(NOW.getTime() + 1)],
     ['a double', NOW.getTime() - 1, NOW.getTime() + 1],
     ['a Decimal128', mongo.Decimal128.fromString(String(NOW.getTime() - 1)), mongo.Decimal128.fromString('1e13')],
-  ])('clears lapsed boosts whose end is stored as %s', async (_, past, future) => {
+  ])('lapsed boosts are cleared if their end is stored as %s', async (_, past, future) => {
     const [lapsed, active, other] = await store(database, boosted(0), boosted(0), boosted(0));
     const ends = [past, future, 'some day'];
     for (const [index, { _id }] of [lapsed, active, other].entries())
@@ -90,7 +90,7 @@ describe('MaintenanceRepository', () => {
   });
 
   it.each([253_402_300_800_000, -62_167_219_200_001, '+010000-01-01T00:00:00Z'])(
-    'clears lapsed boosts beside one whose end the validator refuses as a date: %p',
+    'lapsed boosts are cleared beside one whose end the validator refuses as a date: %p',
     async (end) => {
       await new SchemaRepository(database).validateWrites(true);
       const [lapsed, other] = await store(database, boosted(0), { ...boosted(0), searchVersion: 0 });
@@ -101,7 +101,7 @@ describe('MaintenanceRepository', () => {
     },
   );
 
-  it('converts ends stored as text in batches of at most 100, and writes nothing if an end is no time', async () => {
+  it('ends stored as text are converted in batches of at most 100, and nothing is written if an end is no time', async () => {
     const { collection } = database.models.items;
     await store(database, ...Array.from({ length: BATCH + 20 }, () => boosted(0)), boosted(0));
     await collection.updateMany({}, { $set: { boostExpiresAt: '2026-11-02T00:00:00.000Z' } });
@@ -114,7 +114,7 @@ describe('MaintenanceRepository', () => {
     expect(await collection.countDocuments({ boostExpiresAt: { $type: 'date' } })).toBe(BATCH + 20);
   });
 
-  it('keeps a boost that another service extends meanwhile', async () => {
+  it('a boost that another service extends meanwhile is kept', async () => {
     const [extended, ended] = await store(database, boosted(2), boosted(1));
     const { collection } = database.models.items;
     const updateMany = jest
@@ -130,7 +130,7 @@ describe('MaintenanceRepository', () => {
     expect(ended.publicId).toBeDefined();
   });
 
-  it('reads no documents, and at most one key per query, if no boost has lapsed', async () => {
+  it('clearLapsedBoosts reads no documents, and at most one key per query, if no boost has lapsed', async () => {
     await store(database, ...Array.from({ length: 20 }, () => boosted(-1)), record());
     const newQueries = await profile(database);
     expect(await maintenance.clearLapsedBoosts(NOW)).toBe(0);
@@ -142,7 +142,7 @@ describe('MaintenanceRepository', () => {
     }
   });
 
-  it('finds stale items whose time another service has stored as text', async () => {
+  it('stale items are found even if another service has stored their time as text', async () => {
     const [{ _id }] = await store(database, record());
     const change = { $set: { createdAt: '2026-10-01T00:00:00Z' }, $unset: { searchVersion: 1 } } as object;
     await database.models.items.collection.updateOne({ _id }, change);
@@ -150,7 +150,7 @@ describe('MaintenanceRepository', () => {
   });
 
   it.each(['name', 'description', 'brandTitle'])(
-    'updates stale items whose %s the driver cannot read',
+    'stale items are updated even if the driver cannot read their %s',
     async (field) => {
       const { collection } = database.models.items;
       const unreadable = { ...record(), [field]: UNREADABLE, searchVersion: 1 };
@@ -164,7 +164,7 @@ describe('MaintenanceRepository', () => {
     },
   );
 
-  it('updates stale items and clears lapsed boosts beside an item whose id the driver cannot read', async () => {
+  it('stale items are updated and lapsed boosts cleared beside an item whose id the driver cannot read', async () => {
     const { collection } = database.models.items;
     const [unreadable, readable] = [boosted(2, { searchVersion: 1 }), boosted(1, { searchVersion: 1 })];
     await insertUnreadable(uri, collection.collectionName, { ...unreadable, _id: UNREADABLE });
@@ -173,7 +173,7 @@ describe('MaintenanceRepository', () => {
     expect(await maintenance.clearLapsedBoosts(NOW)).toBe(1);
   });
 
-  it.each([['a text'], [{ toString: 1 }], [7]])('updates stale items whose id is %j', async (_id) => {
+  it.each([['a text'], [{ toString: 1 }], [7]])('stale items are updated even if their id is %j', async (_id) => {
     const { collection } = database.models.items;
     await collection.insertOne({ ...record(), _id, searchVersion: 1 } as never);
     await store(database, { ...record(), searchVersion: 1 });
@@ -183,7 +183,7 @@ describe('MaintenanceRepository', () => {
     expect(await collection.countDocuments(fields)).toBe(2);
   });
 
-  it('updates the other items of a batch if MongoDB cannot index some, and does not find those again', async () => {
+  it('the other items of a batch are updated if MongoDB cannot index some, which are not found again', async () => {
     const stored = await store(database, ...Array.from({ length: 6 }, () => record()));
     const { collection } = database.models.items;
     const stale = { $unset: { searchTerms: 1, searchVersion: 1 } } as object;
@@ -198,7 +198,7 @@ describe('MaintenanceRepository', () => {
     expect(await findStale()).toEqual([]);
   });
 
-  it('updates the other items of a batch if another service has made a new one invalid', async () => {
+  it('the other items of a batch are updated if another service has made a new one invalid', async () => {
     const [broken, ...others] = await store(
       database,
       record({ searchVersion: 0 }),
@@ -214,7 +214,7 @@ describe('MaintenanceRepository', () => {
     expect(await database.models.items.countDocuments({ searchTerms: 'lamp' })).toBe(2);
   });
 
-  it('marks an item as stale again even if MongoDB refuses to mark an earlier one', async () => {
+  it('an item is marked as stale again even if MongoDB refuses to mark an earlier one', async () => {
     const [broken, renamed] = await store(database, record({ searchVersion: 0 }), record());
     await new SchemaRepository(database).validateWrites(true);
     const { collection } = database.models.items;
@@ -226,7 +226,7 @@ describe('MaintenanceRepository', () => {
     expect((await findStale()).map(({ _id }) => _id)).toEqual([renamed._id, broken._id]);
   });
 
-  it('does not find stale items that another worker updates after the batch in progress', async () => {
+  it('stale items that another worker updates after the batch in progress are not found', async () => {
     await store(database, ...Array.from({ length: 4 * BATCH }, () => record({ searchVersion: 1 })));
     const batches = maintenance.findStale(2, new Date(Date.now() + 1000));
     expect((await batches.next()).value).toHaveLength(BATCH);
@@ -235,7 +235,7 @@ describe('MaintenanceRepository', () => {
     expect(await batches.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('finds stale items from the index, those without search terms first, up to a limit', async () => {
+  it('stale items are found from the index, those without search terms first, up to a limit', async () => {
     const at = (hour: number): Partial<ItemRecord> => ({ createdAt: new Date(NOW.getTime() - hour * 3_600_000) });
     const [older, newer, , unset] = await store(
       database,

@@ -31,11 +31,11 @@ describe('SchemaRepository', () => {
     return /leaf_page_max=(\w+)/.exec(stats?.storageStats.indexDetails[index]?.creationString ?? '')?.[1];
   }
 
-  it('creates the search index with small pages', async () => {
+  it('the search index has small pages', async () => {
     expect([await pagesOf(SEARCH), await pagesOf('publicId_1')]).toEqual(['4KB', '16k']);
   });
 
-  it('lets a status change rewrite a key in only two indexes', async () => {
+  it('a status change rewrites a key in only two indexes', async () => {
     const [item] = await store(database, record());
     await profile(database);
     await items().updateOne({ _id: item._id }, { $set: { status: 'reserved' } });
@@ -43,7 +43,7 @@ describe('SchemaRepository', () => {
     expect(update).toMatchObject({ keysInserted: 2, keysDeleted: 2 });
   });
 
-  it('keeps the storage options of an existing index', async () => {
+  it('an existing index keeps its storage options', async () => {
     await items().dropIndex(SEARCH);
     await items().createIndexes([{ key: LIST_INDEXES.search, partialFilterExpression: { isVisible: true } }]);
     await schema.createIndexes();
@@ -51,7 +51,7 @@ describe('SchemaRepository', () => {
     expect(await schema.missingIndexes()).toEqual({ unique: [], performance: [] });
   });
 
-  it('postpones the search index if another import drops it at the same time', async () => {
+  it('the search index is postponed even if another import drops it at the same time', async () => {
     const dropIndex = items().dropIndex.bind(items());
     const dropping = jest.spyOn(items(), 'dropIndex').mockImplementationOnce(async (name) => {
       await dropIndex(name);
@@ -62,7 +62,7 @@ describe('SchemaRepository', () => {
     expect(await schema.isSearchIndexMissing()).toBe(true);
   });
 
-  it('drops indexes that are multikey because of a document that is gone, but no others', async () => {
+  it('indexes that are multikey because of a document that is gone are dropped, but no others', async () => {
     expect(await schema.dropMultikeyIndexes()).toEqual({ dropped: [], kept: [] });
     const { insertedId } = await items().insertOne({ ...record(), searchTerms: null, boostScore: [0, 1] });
     await store(database, record());
@@ -80,7 +80,7 @@ describe('SchemaRepository', () => {
     expect(await schema.missingIndexes()).toEqual({ unique: [], performance: [] });
   });
 
-  it('drops obsolete and multikey indexes if another setup drops them at the same time', async () => {
+  it('obsolete and multikey indexes are dropped even if another setup drops them at the same time', async () => {
     const obsolete = await items().createIndexes([{ key: { slug: 1 } }]);
     const { insertedId } = await items().insertOne({ ...record(), searchTerms: null, boostScore: [0, 1] });
     await items().deleteOne({ _id: insertedId });
@@ -95,7 +95,7 @@ describe('SchemaRepository', () => {
     expect(await items().indexExists(obsolete)).toBe(false);
   });
 
-  it('skips indexes that another setup has dropped since they were listed', async () => {
+  it('indexes that another setup has dropped since they were listed are skipped', async () => {
     const { insertedId } = await items().insertOne({ ...record(), searchTerms: null, boostScore: [0, 1] });
     await items().deleteOne({ _id: insertedId });
     const listIndexes = items().listIndexes.bind(items());
@@ -115,7 +115,7 @@ describe('SchemaRepository', () => {
     expect(await schema.missingIndexes()).toEqual({ unique: [], performance: [] });
   });
 
-  it('rejects a different index with the same name', async () => {
+  it('createIndexes rejects a different index with the same name', async () => {
     await items().dropIndex('publicId_1');
     await items().createIndexes([{ key: { publicId: 1 } }]);
     await expect(schema.createIndexes()).rejects.toThrow('publicId_1');

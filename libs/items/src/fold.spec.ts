@@ -34,21 +34,21 @@ describe('fold', () => {
     ['\u200d💻\u200d a\u200d💻 👩\u200d\u200d💻 👩\u200c💻', '💻 a💻 👩💻 👩💻'],
     [`a${'\u0301\u0323'.repeat(15)}b`, 'ab'],
     [`a${'\u0301\u0323'.repeat(16)}b`, 'ab'],
-  ])('folds %j to %j', (text, folded) => {
+  ])('fold folds %j to %j', (text, folded) => {
     expect(fold(text)).toBe(folded);
   });
 
-  it('composes a syllable anywhere in a long text', () => {
+  it('fold composes a syllable anywhere in a long text', () => {
     const text = `${'x'.repeat(999)}한`;
     expect(fold(text.normalize('NFD'))).toBe(text);
   });
 
-  it('keeps a sequence of emoji anywhere in a long text', () => {
+  it('fold keeps a sequence of emoji anywhere in a long text', () => {
     const texts = [998, 999, 1000].map((length) => `${'x'.repeat(length)}👩\u200d💻`);
     expect(texts.map((text) => fold(text))).toEqual(texts);
   });
 
-  it('folds no more of a text than the requested length needs', () => {
+  it('fold folds no more of a text than the requested length needs', () => {
     const since = cpuMs();
     expect(fold('\ufdfa'.repeat(MEGABYTE), 40)).toBe(fold('\ufdfa'.repeat(3)).slice(0, 40));
     expect(cpuMs() - since).toBeLessThan(MAX_MS / 10);
@@ -67,7 +67,7 @@ describe('fold', () => {
     ['halfwidth voicing marks', `ｶ${'\uff9e\u0301'.repeat(MEGABYTE / 2)}`],
     ['marks past the BMP', `a${'\u{1d165}\u{1d16d}\u0323'.repeat(MEGABYTE / 5)}`],
     ['runs of thirty', `a${'\u0301\u0323'.repeat(15)}`.repeat(MEGABYTE / 31)],
-  ])('folds %s in linear time', (_what, text) => {
+  ])('fold folds %s in linear time', (_what, text) => {
     const since = cpuMs();
     expect(fold(text).length).toBeLessThan(text.length);
     expect(cpuMs() - since).toBeLessThan(MAX_MS);

@@ -40,7 +40,7 @@ describe('ItemCreator', () => {
 
   const count = (): Promise<number> => database.models.items.countDocuments();
 
-  it('numbers items in the order of their requests with a single update of the counter', async () => {
+  it('createMany numbers items in the order of their requests with a single update of the counter', async () => {
     const requests = Array.from({ length: 50 }, () => request());
     const created = await creator.createMany(requests);
     const numbers = requests.map(({ id }) => itemOf(created, id).item.publicId);
@@ -49,12 +49,12 @@ describe('ItemCreator', () => {
     expect(await count()).toBe(50);
   });
 
-  it('stores nothing for an empty batch', async () => {
+  it('createMany stores nothing for an empty batch', async () => {
     expect(await creator.createMany([])).toEqual(new Map());
     expect(await database.models.counters.countDocuments()).toBe(0);
   });
 
-  it('stores only the first item if an id occurs twice in a batch', async () => {
+  it('createMany stores only the first item if an id occurs twice in a batch', async () => {
     const [first, neighbour] = [request({ requestHash: 'first' }), request()];
     const created = await creator.createMany([first, neighbour, { ...first, requestHash: 'second' }]);
     expect(itemOf(created, first.id).requestHash).toBe('first');
@@ -62,7 +62,7 @@ describe('ItemCreator', () => {
     expect(await count()).toBe(2);
   });
 
-  it('returns the stored item for an id that already exists', async () => {
+  it('createMany returns the stored item for an id that already exists', async () => {
     const first = request({ requestHash: 'first' });
     const [stored] = (await creator.createMany([first])).values();
     const again = await creator.createMany([request(), { ...first, requestHash: 'second' }, request()]);
@@ -70,7 +70,7 @@ describe('ItemCreator', () => {
     expect(await count()).toBe(3);
   });
 
-  it('returns an error for an id whose stored item the driver cannot read, and stores the others', async () => {
+  it('createMany returns an error for an id whose stored item the driver cannot read, and stores the others', async () => {
     const [broken, other] = [request(), request()];
     await creator.createMany([broken]);
     const { collection } = database.models.items;
@@ -84,7 +84,7 @@ describe('ItemCreator', () => {
     }
   });
 
-  it('returns the stored item for an id whose hash another service has replaced with an object', async () => {
+  it('createMany returns the stored item for an id whose hash another service has replaced with an object', async () => {
     const [changed, other] = [request(), request()];
     await creator.createMany([changed]);
     const { collection } = database.models.items;
@@ -93,7 +93,7 @@ describe('ItemCreator', () => {
     expect([itemOf(created, changed.id).requestHash, itemOf(created, other.id).requestHash]).toEqual(['', 'hash']);
   });
 
-  it('stores an item without the title of a brand that the driver cannot read', async () => {
+  it('createMany stores an item without the title of a brand that the driver cannot read', async () => {
     await insertUnreadable(uri, 'brands', { _id: 7, title: UNREADABLE });
     const branded = request();
     branded.item.brandId = 7;
@@ -101,7 +101,7 @@ describe('ItemCreator', () => {
     expect(itemOf(created, branded.id).item).toMatchObject({ brandId: 7, brandTitle: null });
   });
 
-  it('stores one item for an id in concurrent batches, and returns it to each of them', async () => {
+  it('createMany stores one item for an id in concurrent batches, and returns it to each of them', async () => {
     for (let round = 0; round < 5; round++) {
       const requests = Array.from({ length: 20 }, () => request());
       const before = await count();
@@ -118,7 +118,7 @@ describe('ItemCreator', () => {
     }
   });
 
-  it('raises a lagging counter, and renumbers only the items whose numbers are taken', async () => {
+  it('createMany raises a lagging counter, and renumbers only the items whose numbers are taken', async () => {
     await creator.createMany(Array.from({ length: 10 }, () => request()));
     await database.models.counters.updateOne(COUNTER, { value: 7 });
     const requests = Array.from({ length: 5 }, () => request());
@@ -131,7 +131,7 @@ describe('ItemCreator', () => {
     expect(await count()).toBe(15);
   });
 
-  it('raises a missing counter, even for concurrent batches', async () => {
+  it('createMany raises a missing counter, even for concurrent batches', async () => {
     await creator.createMany(Array.from({ length: 30 }, () => request()));
     await database.models.counters.deleteMany({});
     const batches = await Promise.all(
@@ -142,7 +142,7 @@ describe('ItemCreator', () => {
     expect(Math.min(...numbers)).toBeGreaterThan(30);
   });
 
-  it('returns the stored item for an existing id even if the counter lags', async () => {
+  it('createMany returns the stored item for an existing id even if the counter lags', async () => {
     const [first, second] = [request(), request()];
     const stored = await creator.createMany([first, second]);
     await database.models.counters.updateOne(COUNTER, { value: 0 });
@@ -151,7 +151,7 @@ describe('ItemCreator', () => {
     expect(await count()).toBe(2);
   });
 
-  it('stores the rest of a batch if an item cannot be stored', async () => {
+  it('createMany stores the rest of a batch if an item cannot be stored', async () => {
     const bad = request({ photos: [{ 'a\0b': 1 }] });
     const [first, last] = [request(), request()];
     const created = await creator.createMany([first, bad, bad, last]);
@@ -160,7 +160,7 @@ describe('ItemCreator', () => {
     expect(await count()).toBe(2);
   });
 
-  it('stores the rest of a batch if the fields of an item cannot be derived', async () => {
+  it('createMany stores the rest of a batch if the fields of an item cannot be derived', async () => {
     const bad = request({ name: undefined as unknown as string });
     const [first, last] = [request(), request()];
     const created = await creator.createMany([first, bad, last]);
@@ -169,7 +169,7 @@ describe('ItemCreator', () => {
     expect(await count()).toBe(2);
   });
 
-  it('queries brands and conditions once per batch, whether or not they exist', async () => {
+  it('createMany queries brands and conditions once per batch, whether or not they exist', async () => {
     const { brands, conditions } = database.models;
     await Promise.all([
       brands.insertMany({ _id: 1, title: 'Brand' }),
@@ -189,7 +189,7 @@ describe('ItemCreator', () => {
     expect(titles.filter((found) => String(found) !== ',')).toHaveLength(2);
   });
 
-  it('finds a title as soon as it exists, and caches it', async () => {
+  it('createMany finds the title of a brand as soon as it exists, and caches it', async () => {
     const titleOf = async (): Promise<unknown> => {
       const [created] = (await creator.createMany([request({ brandId: 9 })])).values();
       return created instanceof Error ? created : created?.item.brandTitle;
@@ -201,13 +201,13 @@ describe('ItemCreator', () => {
     expect(await titleOf()).toBe('Brand');
   });
 
-  it('treats a title that is not text as missing', async () => {
+  it('createMany treats the title of a brand that is not text as missing', async () => {
     await database.connection.collection<{ _id: number; title: unknown }>('brands').insertOne({ _id: 9, title: 5 });
     const created = await creator.createMany([request({ brandId: 9 })]);
     expect([...created.values()]).toMatchObject([{ item: { brandTitle: null } }]);
   });
 
-  it('makes an item with a very long name findable, and the rest of its batch too', async () => {
+  it('createMany makes an item with a very long name findable, and the rest of its batch too', async () => {
     const [longNamed, neighbour] = [request({ name: `Sofa ${'x'.repeat(15_000_000)}` }), request({ name: 'Lamp' })];
     await creator.createMany([longNamed, neighbour]);
     expect(await findable(longNamed, neighbour)).toEqual([
@@ -216,7 +216,7 @@ describe('ItemCreator', () => {
     ]);
   });
 
-  it('makes items findable when they are stored, or later by a backfill', async () => {
+  it('createMany makes items findable when they are stored, or leaves that to a backfill', async () => {
     const [now, later] = [request({ name: 'Lamp' }), request({ name: 'Lamp' })];
     await creator.createMany([now]);
     await creator.createMany([later], { isFindable: false });
@@ -229,7 +229,7 @@ describe('ItemCreator', () => {
     expect(await backfill.run(new Date())).toBe(0);
   });
 
-  it('leaves an item to the backfill if another service changes its texts before they are indexed', async () => {
+  it('createMany leaves an item to the backfill if another service changes its texts before they are indexed', async () => {
     const changed = request({ name: 'Lamp' });
     await creator.createMany([changed], { isFindable: false });
     await database.models.items.findByIdAndUpdate(changed.id, { name: 'Sofa' });
@@ -239,7 +239,7 @@ describe('ItemCreator', () => {
     expect(await findable(changed)).toEqual([expect.arrayContaining(['sofa'])]);
   });
 
-  it('derives search terms in batches of about 8 MiB of text', async () => {
+  it('a backfill derives search terms in batches of about 8 MiB of text', async () => {
     const requests = Array.from({ length: 40 }, () => request({ description: 'lamp '.repeat(100_000) }));
     await creator.createMany(requests, { isFindable: false });
     const maintenance = new MaintenanceRepository(database);

@@ -2,7 +2,7 @@ import { newMongoId, mongoId, type MaintenanceRepository, type StaleItem } from 
 import { SearchBackfill } from './search-backfill.js';
 
 describe('SearchBackfill', () => {
-  it('starts no further batch after it is stopped', async () => {
+  it('a backfill starts no further batch after it is stopped', async () => {
     const stop = new AbortController();
     const updateSearchFields = jest.fn((updates: unknown[]) => {
       stop.abort();

@@ -98,7 +98,7 @@ describe('search', () => {
     ['র্যাম', 'র\u200d্যাম'],
     ['👩🏽\u200d💻', 'Sticker 👩🏽\u200d💻'],
     ['❤️\u200d🔥', 'Pin ❤\u200d🔥'],
-  ])('%s finds %s', (search, name) => {
+  ])('a search for %s finds %s', (search, name) => {
     expect(finds(search, { name })).toBe(true);
   });
 
@@ -110,7 +110,7 @@ describe('search', () => {
     ['कत', 'पुरानी किताब'],
     ['💻', 'Sticker 👩\u200d💻'],
     ['👩', 'Sticker 👩🏽\u200d💻'],
-  ])('%s does not find %s', (search, name) => {
+  ])('a search for %s does not find %s', (search, name) => {
     expect(finds(search, { name })).toBe(false);
   });
 

@@ -13,16 +13,16 @@ describe('itemSlug', () => {
     ['🚲 Bike 🚲', 'bike-7'],
     ['🚲🚲🚲', 'item-7'],
     ['---', 'item-7'],
-  ])('turns %s into %s', (name, slug) => {
+  ])('itemSlug turns %s into %s', (name, slug) => {
     expect(itemSlug(name, 7)).toBe(slug);
   });
 
-  it('keeps at most 80 characters of the name and no trailing dash', () => {
+  it('the slug of an item has at most 80 characters of the name and no trailing dash', () => {
     expect(itemSlug('a'.repeat(200), 12)).toBe(`${'a'.repeat(80)}-12`);
     expect(itemSlug(`${'a'.repeat(79)} bcd`, 12)).toBe(`${'a'.repeat(79)}-12`);
   });
 
-  it('stays short for a name of a megabyte', () => {
+  it('the slug of an item stays short for a name of a megabyte', () => {
     const slug = itemSlug('山'.repeat(300_000), 1);
     expect(slug.length).toBeLessThanOrEqual(82);
   });

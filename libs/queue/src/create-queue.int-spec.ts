@@ -49,7 +49,7 @@ describe('CreateQueue', () => {
   const storedHash = async (): Promise<unknown> =>
     (JSON.parse((await redis.hget(jobKey, 'data')) ?? '{}') as Partial<NewJob>).requestHash;
 
-  it('replaces the data of an unreadable job', async () => {
+  it('the create queue replaces the data of an unreadable job', async () => {
     const unreadable = await makeUnreadable();
     expect(await queue.replace(unreadable, job)).toBe('queued');
     expect(await storedHash()).toBe('hash');
@@ -67,27 +67,27 @@ describe('CreateQueue', () => {
     expect(data).toMatchObject({ traceparent: `00-${request.traceId}-${request.spanId}-01`, requestHash: 'hash' });
   });
 
-  it('does not overwrite what another request has put into an unreadable job', async () => {
+  it('the create queue does not overwrite what another request has put into an unreadable job', async () => {
     const unreadable = await makeUnreadable();
     await queue.replace(unreadable, { ...job, requestHash: 'first' });
     expect(await queue.replace(unreadable, { ...job, requestHash: 'second' })).toBe('queued');
     expect(await storedHash()).toBe('first');
   });
 
-  it('does not count a replaced job as refused, even if Redis refuses to retry it', async () => {
+  it('the create queue does not count a replaced job as refused, even if Redis refuses to retry it', async () => {
     const unreadable = await makeUnreadable();
     jest.spyOn(queue, 'retry').mockResolvedValue('refused');
     expect(await queue.replace(unreadable, job)).toBe('unknown');
     expect(await storedHash()).toBe('hash');
   });
 
-  it('counts a job as refused if Redis refuses to replace it', async () => {
+  it('the create queue counts a job as refused if Redis refuses to replace it', async () => {
     const unreadable = await makeUnreadable();
     redis.disconnect();
     expect(await queue.replace(unreadable, job)).toBe('refused');
   });
 
-  it('does not count a job as refused if Redis stops the script after it has queued the job', async () => {
+  it('the create queue does not count a job as refused if Redis stops the script after it has queued the job', async () => {
     await redis.del(keyOf('marker'));
     await redis.set(keyOf('marker'), 'not a sorted set');
     const id = '65f000000000000000000002';
@@ -95,7 +95,7 @@ describe('CreateQueue', () => {
     expect(await redis.lrange(keyOf('wait'), 0, 0)).toEqual([id]);
   });
 
-  it('leaves nothing of a job if Redis stops the script before it has queued the job', async () => {
+  it('the create queue leaves nothing of a job if Redis stops the script before it has queued the job', async () => {
     await redis.del(keyOf('events'));
     await redis.set(keyOf('events'), 'not a stream');
     const id = '65f000000000000000000002';
@@ -136,7 +136,7 @@ describe('CreateQueue', () => {
         "NOPERM ACL failure in script: User api has no permissions to run the 'xadd' command script: 5ab4, on @user_script:582.",
       ],
       ['unknown', 'ERR value is not an integer or out of range script: 5ab4, on @user_script:69.'],
-    ])('counts a job as %s if Redis replies %s', async (result, reply) => {
+    ])('the create queue counts a job as %s if Redis replies %s', async (result, reply) => {
       jest.spyOn(Queue.prototype, 'add').mockRejectedValue(new RedisError(reply));
       expect(await queue.add(job)).toBe(result);
     });
@@ -156,7 +156,7 @@ describe('CreateQueue', () => {
     it.each([
       ['data', () => Promise.resolve()],
       ['hash', () => redis.del(jobKey)],
-    ])('adds the job anew in place of a failed one without its %s', async (_what, lose) => {
+    ])('the create queue adds a job anew in place of a failed one without its %s', async (_what, lose) => {
       const failed = await loseData();
       await lose();
       expect(await queue.replace(failed, job)).toBe('queued');
@@ -167,7 +167,7 @@ describe('CreateQueue', () => {
       expect(await redis.lrange(keyOf('wait'), 0, -1)).toEqual([job.id]);
     });
 
-    it('keeps the job that another request has added in the meantime, also if it has failed', async () => {
+    it('the create queue keeps the job that another request has added in the meantime, also if it has failed', async () => {
       const failed = await loseData();
       await queue.replace(failed, { ...job, requestHash: 'first' });
       await redis.del(keyOf('wait'));
@@ -182,14 +182,14 @@ describe('CreateQueue', () => {
     ['find out whether a job has failed', () => keyOf('failed'), () => queue.find(job.id)],
     ['look up jobs', () => keyOf('failed'), () => queue.findStates([job.id])],
     ['look up lost jobs', () => keyOf('failed'), () => queue.findLost([job.id])],
-  ])('reports why Redis does not let it %s', async (_what, key, find) => {
+  ])('the create queue reports why Redis does not let it %s', async (_what, key, find) => {
     await redis.del(key());
     await redis.set(key(), 'of another type');
     await expect(find()).rejects.toThrow('WRONGTYPE');
     expect(reported).toEqual([expect.stringMatching(/^Redis refuses a command: WRONGTYPE/)]);
   });
 
-  it('queues a job again that is in no list, with its data and priority', async () => {
+  it('the create queue queues a job again that is in no list, with its data and priority', async () => {
     await redis.del(keyOf('wait'));
     await redis.hset(jobKey, 'priority', 3);
     expect(await queue.findLost([job.id])).toEqual([job.id]);
@@ -203,7 +203,7 @@ describe('CreateQueue', () => {
   it.each([
     ['wait', 'paused'],
     ['wait', 'active'],
-  ])('leaves a job unchanged that has moved from %s to %s', async (from, to) => {
+  ])('the create queue leaves a job unchanged that has moved from %s to %s', async (from, to) => {
     await redis.rename(keyOf(from), keyOf(to));
     await redis.hset(jobKey, 'mark', 'unchanged');
     expect(await queue.retry(job.id)).toBe('queued');
@@ -212,7 +212,7 @@ describe('CreateQueue', () => {
     expect(await redis.llen(keyOf('wait'))).toBe(0);
   });
 
-  it('queues a job again that has completed, and that another producer kept', async () => {
+  it('the create queue queues a job again that has completed, and that another producer kept', async () => {
     await redis.del(keyOf('wait'));
     await redis.zadd(keyOf('completed'), 1, job.id);
     expect(await queue.retry(job.id)).toBe('queued');

@@ -18,28 +18,28 @@ describe('DrainRate', () => {
     }
   };
 
-  it('knows no rate until jobs have waited for a second', () => {
+  it('the drain rate is unknown until jobs have waited for a second', () => {
     observe(0.75, 40);
     expect(rate.drainMs(10)).toBeUndefined();
     observe(1, 40);
     expect(rate.drainMs(10)).toBe(250);
   });
 
-  it('knows no rate while only a few jobs have finished', () => {
+  it('the drain rate is unknown while only a few jobs have finished', () => {
     observe(3, 2);
     expect(rate.drainMs(10)).toBeUndefined();
     observe(4, 2);
     expect(rate.drainMs(10)).toBe(5000);
   });
 
-  it('keeps the last known rate while no job finishes', () => {
+  it('the drain rate stays the last known one while no job finishes', () => {
     observe(2, 40);
     observe(20, 0);
     expect(rate.drainMs(10)).toBe(250);
     expect(rate.stalledMs).toBe(20_000);
   });
 
-  it('does not include a stall in the rate', () => {
+  it('the drain rate does not include a stall', () => {
     observe(2, 40);
     observe(5, 0);
     observe(2, 80);
@@ -47,7 +47,7 @@ describe('DrainRate', () => {
     expect(rate.stalledMs).toBe(0);
   });
 
-  it('forgets the rate when no jobs are waiting', () => {
+  it('the drain rate is forgotten when no jobs are waiting', () => {
     observe(2, 40);
     observe(1, 0, 0);
     expect(rate.drainMs(10)).toBeUndefined();

@@ -13,11 +13,11 @@ describe('parseRedisUrl', () => {
       'redis://us%40er:p%2Fa%3Ass:w@h/15',
       { ...single, credentials: { username: 'us@er', password: 'p/a:ss:w' }, db: 15 },
     ],
-  ])('accepts a single server: %s', (url, address) => {
+  ])('a Redis URL may name a single server: %s', (url, address) => {
     expect(parseRedisUrl(url)).toEqual(address);
   });
 
-  it('accepts Sentinels and the name of their primary', () => {
+  it('a Redis URL may name Sentinels and their primary', () => {
     expect(parseRedisUrl('redis+sentinel://:secret@a,b:7000/main/3')).toEqual({
       kind: 'sentinel',
       tls: false,
@@ -35,11 +35,11 @@ describe('parseRedisUrl', () => {
   it.each([
     ['sentinelPassword=a+b%2B', { password: 'a+b+' }],
     ['sentinelUsername=us%40er&sentinelPassword=secret', { username: 'us@er', password: 'secret' }],
-  ])('accepts credentials of the Sentinels: %s', (query, sentinelCredentials) => {
+  ])('a Redis URL may have credentials of the Sentinels: %s', (query, sentinelCredentials) => {
     expect(parseRedisUrl(`rediss+sentinel://a/main?${query}`)).toMatchObject({ credentials: {}, sentinelCredentials });
   });
 
-  it('accepts nodes of a Cluster', () => {
+  it('a Redis URL may name nodes of a Cluster', () => {
     expect(parseRedisUrl('rediss+cluster://a:1,b')).toEqual({
       kind: 'cluster',
       tls: true,
@@ -77,13 +77,13 @@ describe('parseRedisUrl', () => {
     'redis+cluster://secret?sentinelPassword=secret',
     'redis+proxy://secret',
     'http://secret',
-  ])('rejects %s with the expected form, and does not show the URL', (url) => {
+  ])('parseRedisUrl rejects %s with the expected form, and does not show the URL', (url) => {
     const parse = (): unknown => parseRedisUrl(url);
     expect(parse).toThrow(/^REDIS_URL is not valid: it must be redis\[s\]:\/\/\S/);
     expect(parse).not.toThrow(/secret|cret/);
   });
 
-  it('names the setting that is not valid', () => {
+  it('parseRedisUrl names the setting that is not valid', () => {
     expect(() => parseRedisUrl('http://a', 'OTHER_URL')).toThrow(/^OTHER_URL is not valid/);
   });
 });

@@ -3,7 +3,7 @@ import { splitByBytes } from './split-by-bytes.js';
 const bytes = (size: number): number => size;
 
 describe('splitByBytes', () => {
-  it('keeps the order and fills each part up to the limit', () => {
+  it('splitByBytes keeps the order and fills each part up to the limit', () => {
     expect(splitByBytes([3, 3, 4, 1, 9, 1, 1], bytes, 10)).toEqual([
       [3, 3, 4],
       [1, 9],
@@ -11,11 +11,11 @@ describe('splitByBytes', () => {
     ]);
   });
 
-  it('puts an element that is larger than the limit into a part of its own', () => {
+  it('splitByBytes puts an element that is larger than the limit into a part of its own', () => {
     expect(splitByBytes([1, 50, 1], bytes, 10)).toEqual([[1], [50], [1]]);
   });
 
-  it('returns no parts for an empty list', () => {
+  it('splitByBytes returns no parts for an empty list', () => {
     expect(splitByBytes([], bytes, 10)).toEqual([]);
   });
 });

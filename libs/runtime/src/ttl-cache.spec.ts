@@ -4,7 +4,7 @@ describe('TtlCache', () => {
   beforeEach(() => jest.useFakeTimers());
   afterEach(() => jest.useRealTimers());
 
-  it('drops a value after its time to live', () => {
+  it('a TTL cache drops a value after its time to live', () => {
     const cache = new TtlCache<string, number>({ forMs: 1000, count: 10 });
     cache.set('a', 1);
     jest.advanceTimersByTime(999);
@@ -13,7 +13,7 @@ describe('TtlCache', () => {
     expect(cache.get('a')).toBeUndefined();
   });
 
-  it('drops the older half of its values when it is full', () => {
+  it('a TTL cache drops the older half of its values when it is full', () => {
     const cache = new TtlCache<number, string>({ forMs: 1000, count: 4 });
     [1, 2, 3, 4, 5].forEach((key) => {
       cache.set(key, 'x');
@@ -21,7 +21,7 @@ describe('TtlCache', () => {
     expect([1, 2, 3, 4, 5].map((key) => cache.get(key))).toEqual([undefined, undefined, 'x', 'x', 'x']);
   });
 
-  it('returns the newest value of a key', () => {
+  it('a TTL cache returns the newest value of a key', () => {
     const cache = new TtlCache<number, string>({ forMs: 1000, count: 2 });
     cache.set(1, 'old');
     cache.set(2, 'x');

@@ -16,11 +16,14 @@ const bulkError = (error: mongo.MongoServerError): mongo.MongoBulkWriteError => 
 };
 
 describe('isDatabaseUnavailable', () => {
-  it.each(['EPIPE', 'ECONNRESET'])('returns true for the %s of a socket, which the driver passes on', (code) => {
-    expect(isDatabaseUnavailable(Object.assign(new Error('This socket has been ended'), { code }))).toBe(true);
-  });
+  it.each(['EPIPE', 'ECONNRESET'])(
+    'isDatabaseUnavailable returns true for the %s of a socket, which the driver passes on',
+    (code) => {
+      expect(isDatabaseUnavailable(Object.assign(new Error('This socket has been ended'), { code }))).toBe(true);
+    },
+  );
 
-  it('returns true for an error of an overloaded server, whatever its code', () => {
+  it('isDatabaseUnavailable returns true for an error of an overloaded server, whatever its code', () => {
     expect(isDatabaseUnavailable(new MongoServerError(OVERLOADED))).toBe(true);
     expect(isDatabaseUnavailable(bulkError(new MongoServerError(OVERLOADED)))).toBe(true);
     const unlabelled = { ...OVERLOADED, errorLabels: [] };
@@ -32,7 +35,7 @@ describe('isDatabaseUnavailable', () => {
     ['the cursor of a read was lost with its server', 43],
     ['a sharded cluster finds no primary', 133],
     ['the cursor of a read was killed', 237],
-  ])('returns true if %s', (_, code) => {
+  ])('isDatabaseUnavailable returns true if %s', (_, code) => {
     expect(isDatabaseUnavailable(new MongoServerError({ message: 'failed', code }))).toBe(true);
   });
 
@@ -41,7 +44,7 @@ describe('isDatabaseUnavailable', () => {
     Object.assign(new Error('a bug'), { code: 'ERR_INVALID_ARG_TYPE' }),
     new MongoServerError({ message: 'duplicate key', code: DUPLICATE_KEY }),
     undefined,
-  ])('returns false for other errors: %s', (error) => {
+  ])('isDatabaseUnavailable returns false for other errors: %s', (error) => {
     expect(isDatabaseUnavailable(error)).toBe(false);
   });
 });
@@ -53,11 +56,11 @@ describe('isReadRetryable', () => {
     ['the cursor was killed', 237, false],
     ['the query was killed', 11601, false],
     ['the time limit has passed', 50, false],
-  ])('if %s (%i), returns %s', (_, code, expected) => {
+  ])('if %s (%i), isReadRetryable returns %s', (_, code, expected) => {
     expect(isReadRetryable(new MongoServerError({ message: 'failed', code }))).toBe(expected);
   });
 
-  it('returns false if the server is overloaded, whatever the code', () => {
+  it('isReadRetryable returns false if the server is overloaded, whatever the code', () => {
     expect(isReadRetryable(new MongoServerError(OVERLOADED))).toBe(false);
     expect(isReadRetryable(new MongoServerError({ ...OVERLOADED, code: 189 }))).toBe(false);
   });

@@ -48,7 +48,7 @@ describe('Database.connect', () => {
     }
   };
 
-  it('names the command that initiates the replica set, and then connects', async () => {
+  it('Database.connect names the command that initiates the replica set, and then connects', async () => {
     await connecting(mongod.url, async (database, reported) => {
       await eventually(() => {
         expect(reported).toContainEqual(expect.stringContaining('npm run setup -- --init-replica-set'));
@@ -60,7 +60,7 @@ describe('Database.connect', () => {
     });
   });
 
-  it('does not name it if another member may have the replica set', async () => {
+  it('Database.connect does not name the command that initiates the set if another member may have the set', async () => {
     const { host } = new URL(mongod.url);
     await connecting(mongod.url.replace(host, `${host},127.0.0.1:1`), async (_, reported) => {
       await eventually(() => {
@@ -110,7 +110,7 @@ describe('Database.findItems', () => {
   };
   const idsOf = (items: readonly ItemRecord[]): string[] => items.map(({ _id }) => _id.toHexString());
 
-  it('finds more items than fit into one response of MongoDB, and leaves no cursor open', async () => {
+  it('findItems finds more items than fit into one response of MongoDB, and leaves no cursor open', async () => {
     const description = 'x'.repeat(7_000_000);
     const items = [1, 2, 3].map((publicId) => record({ publicId, description }));
     for (const item of items) await store(database, item);
@@ -118,7 +118,7 @@ describe('Database.findItems', () => {
     expect((await serverStatus()).metrics.cursor.open.total).toBe(0);
   });
 
-  it('stops reading items at a number of bytes, and leaves no cursor open', async () => {
+  it('findItems stops reading items at a number of bytes, and leaves no cursor open', async () => {
     const description = 'x'.repeat(7_000_000);
     for (const publicId of [1, 2, 3, 4, 5]) await store(database, record({ publicId, description }));
     const { metrics: before } = await serverStatus();
@@ -134,39 +134,39 @@ describe('Database.findItems', () => {
     ['the server was no longer primary', { errorCode: NOT_PRIMARY }],
     ['the server could not reach another one in time', { errorCode: NETWORK_TIMEOUT }],
     ['the index that it used was dropped', { errorCode: PLAN_KILLED }],
-  ] as const)('reads again if %s', async (_, failure) => {
+  ] as const)('findItems reads again if %s', async (_, failure) => {
     const items = [1, 2].map((publicId) => record({ publicId }));
     await store(database, ...items);
     await failNextQuery(failure);
     expect(await find()).toEqual(idsOf(items));
   });
 
-  it('does not read again after the time limit', async () => {
+  it('findItems does not read again after the time limit', async () => {
     await failNextQuery({ errorCode: TIME_LIMIT });
     await expect(find()).rejects.toMatchObject({ code: TIME_LIMIT });
   });
 
-  it('does not read again if an operator has killed the query, which says nothing about the query', async () => {
+  it('findItems does not read again if an operator has killed the query, which says nothing about the query', async () => {
     await failNextQuery({ errorCode: KILLED });
     const error: unknown = await find().catch((error: unknown) => error);
     expect(error).toMatchObject({ code: KILLED });
     expect(isDatabaseUnavailable(error)).toBe(true);
   });
 
-  it('does not read again after its deadline', async () => {
+  it('findItems does not read again after its deadline', async () => {
     const blocked = { blockConnection: true, blockTimeMS: 300 };
     await failNextQuery({ errorCode: NOT_PRIMARY, ...blocked });
     const finding = database.findItems({ filter: {}, ...ITEMS }, performance.now() + 200);
     await expectTooLate(finding);
   });
 
-  it('does not read again if MongoDB rejects the query', async () => {
+  it('findItems does not read again if MongoDB rejects the query', async () => {
     const before = await queries();
     await expect(find({ $unknown: 1 })).rejects.toMatchObject({ code: UNKNOWN_OPERATOR });
     expect(await queries()).toBe(before + 1);
   });
 
-  it('sends no query that had to wait for a connection until its deadline', async () => {
+  it('findItems sends no query that had to wait for a connection until its deadline', async () => {
     const uri = new URL(mongod.url);
     uri.searchParams.set('maxPoolSize', '2');
     const small = await openDatabase({ ...freshEnvironment(), MONGODB_URI: uri.href });
@@ -183,14 +183,14 @@ describe('Database.findItems', () => {
     expect((await queries()) - before).toBeLessThanOrEqual(3);
   });
 
-  it('does not know the state of writes if MongoDB refuses to tell it', async () => {
+  it('the state of writes is unknown if MongoDB refuses to tell it', async () => {
     expect(await database.writeState(performance.now() + 30_000)).toMatch(/ \d+$/);
     const data = { failCommands: ['aggregate'], errorCode: 8000 };
     await admin({ configureFailPoint: 'failCommand', mode: { times: 1 }, data });
     expect(await database.writeState(performance.now() + 30_000)).toBeUndefined();
   });
 
-  it('uses the read concern of MONGODB_URI', async () => {
+  it('findItems uses the read concern of MONGODB_URI', async () => {
     const uri = new URL(mongod.url);
     uri.searchParams.set('readConcernLevel', 'majority');
     const concerned = await openDatabase({ ...freshEnvironment(), MONGODB_URI: uri.href });
@@ -208,7 +208,7 @@ describe('Database.findItems', () => {
     'promoteBuffers=true',
     'useBigInt64=true',
     'bsonRegExp=false',
-  ])('reads documents in the same form if MONGODB_URI has %s', async (option) => {
+  ])('documents are read in the same form if MONGODB_URI has %s', async (option) => {
     const { Binary, BSONRegExp, Long } = mongo;
     const pattern = new BSONRegExp('(?i)4');
     const stored = { number: 1, long: Long.fromNumber(2), bytes: new Binary(Buffer.from('3')), pattern };
@@ -254,7 +254,7 @@ describe('Database.findItems', () => {
       expect(await queries()).toBe(before + 1);
     });
 
-    it('fetches no batch after the deadline, and leaves no cursor open', async () => {
+    it('readAll fetches no batch after the deadline, and leaves no cursor open', async () => {
       await store(database, record(), record(), record(), record());
       const getMores = async (): Promise<number> => (await serverStatus()).metrics.commands.getMore.total;
       const before = await getMores();

@@ -19,7 +19,7 @@ describe('FavouritesReader.findPage', () => {
     await database.close();
   });
 
-  it('returns an item once if its favourite moves down the list during the read', async () => {
+  it('a page of favourites has an item once if its favourite moves down the list during the read', async () => {
     const sold = { status: 'sold' } as const;
     const [last, fifth, first] = [record(sold), record(sold), record(sold)];
     const favourites = await store(database, last, fifth, record(), record(), record(), first);
@@ -49,34 +49,37 @@ describe('FavouritesReader.findPage', () => {
         ['fourth', 'third'],
       ],
     ],
-  ] as const)('neither skips nor repeats the others if a favourite moves %s during the read', async (...test) => {
-    const [userId, moved, to, pages] = test;
-    const sold = { status: 'sold' } as const;
-    const [fourth, third, second, first] = [record(sold), record(sold), record(sold), record(sold)];
-    const items = { first, second, third, fourth };
-    const favourites = await store(database, fourth, third, record(), record(), record(), second, first);
-    await addFavourites(database, userId, favourites);
-    const findItems = database.findItems.bind(database);
-    const reading = jest.spyOn(database, 'findItems').mockImplementationOnce(async (...query) => {
-      const found = await findItems(...query);
-      await database.models.favourites.updateOne({ itemId: items[moved]._id }, { createdAt: new Date(to) });
-      return found;
-    });
-    const names = new Map(Object.entries(items).map(([name, { _id }]) => [_id.toHexString(), name]));
-    const repository = new ItemRepository(database);
-    const walked: unknown[] = [];
-    let part: { skip: number } | { after: string } | undefined = { skip: 0 };
-    while (part !== undefined) {
-      const request = { limit: 2, ...part };
-      const page = await repository.findFavouritesPage(userId, sold, request, performance.now() + 60_000);
-      walked.push(page?.items.map((item) => names.get(idOf(item))));
-      part = page?.nextAfter === undefined ? undefined : { after: page.nextAfter };
-    }
-    reading.mockRestore();
-    expect(walked).toEqual(pages);
-  });
+  ] as const)(
+    'pages of favourites neither skip nor repeat the others if a favourite moves %s during the read',
+    async (...test) => {
+      const [userId, moved, to, pages] = test;
+      const sold = { status: 'sold' } as const;
+      const [fourth, third, second, first] = [record(sold), record(sold), record(sold), record(sold)];
+      const items = { first, second, third, fourth };
+      const favourites = await store(database, fourth, third, record(), record(), record(), second, first);
+      await addFavourites(database, userId, favourites);
+      const findItems = database.findItems.bind(database);
+      const reading = jest.spyOn(database, 'findItems').mockImplementationOnce(async (...query) => {
+        const found = await findItems(...query);
+        await database.models.favourites.updateOne({ itemId: items[moved]._id }, { createdAt: new Date(to) });
+        return found;
+      });
+      const names = new Map(Object.entries(items).map(([name, { _id }]) => [_id.toHexString(), name]));
+      const repository = new ItemRepository(database);
+      const walked: unknown[] = [];
+      let part: { skip: number } | { after: string } | undefined = { skip: 0 };
+      while (part !== undefined) {
+        const request = { limit: 2, ...part };
+        const page = await repository.findFavouritesPage(userId, sold, request, performance.now() + 60_000);
+        walked.push(page?.items.map((item) => names.get(idOf(item))));
+        part = page?.nextAfter === undefined ? undefined : { after: page.nextAfter };
+      }
+      reading.mockRestore();
+      expect(walked).toEqual(pages);
+    },
+  );
 
-  it('reads no more large items than a page needs if favourites before them do not match', async () => {
+  it('a page of favourites reads no more large items than it needs if favourites before them do not match', async () => {
     const filter = { status: 'sold' } as const;
     const description = 'x'.repeat(15_000_000);
     const large = Array.from({ length: 5 }, () => record({ ...filter, description, searchTerms: [] }));
@@ -99,7 +102,7 @@ describe('FavouritesReader.findPage', () => {
     await database.models.items.deleteMany(filter);
   });
 
-  it('returns the items after those that are hidden once their ids have been read', async () => {
+  it('a page of favourites is filled with the next items if some are hidden once their ids have been read', async () => {
     const filter = { status: 'sold' } as const;
     const sold = await store(database, ...Array.from({ length: 6 }, () => record(filter)));
     const others = await store(database, ...Array.from({ length: 9 }, () => record()));
@@ -126,14 +129,17 @@ describe('FavouritesReader.findPage', () => {
   it.each([
     [0, 1],
     [2, 2],
-  ])('reads items by one query, and ids of those before the page by another: skip %i', async (skip, queries) => {
-    const userId = `all-${String(skip)}`;
-    await addFavourites(database, userId, await store(database, ...Array.from({ length: 6 }, () => record())));
-    const reading = jest.spyOn(database, 'findItems');
-    const range = { skip, limit: 3 };
-    const { items } = await new FavouritesReader(database).findPage(userId, {}, range, performance.now() + 60_000);
-    expect(items).toHaveLength(3);
-    expect(reading).toHaveBeenCalledTimes(queries);
-    reading.mockRestore();
-  });
+  ])(
+    'a page of favourites reads items by one query, and ids of those before it by another: skip %i',
+    async (skip, queries) => {
+      const userId = `all-${String(skip)}`;
+      await addFavourites(database, userId, await store(database, ...Array.from({ length: 6 }, () => record())));
+      const reading = jest.spyOn(database, 'findItems');
+      const range = { skip, limit: 3 };
+      const { items } = await new FavouritesReader(database).findPage(userId, {}, range, performance.now() + 60_000);
+      expect(items).toHaveLength(3);
+      expect(reading).toHaveBeenCalledTimes(queries);
+      reading.mockRestore();
+    },
+  );
 });

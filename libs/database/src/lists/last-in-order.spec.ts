@@ -11,7 +11,7 @@ describe('lastInOrder', () => {
     ['is the older one', at(1), at(2)],
     ['is not boosted', at(9), at(1, 1)],
     ['is boosted less', at(9, 1), at(1, 2)],
-  ])('returns the position that %s', (_, back, front) => {
+  ])('lastInOrder returns the position that %s', (_, back, front) => {
     expect([lastInOrder([back, front]), lastInOrder([front, back])]).toEqual([0, 1]);
   });
 
@@ -19,7 +19,7 @@ describe('lastInOrder', () => {
     ['are equal', at(1)],
     ['are not all known', undefined],
     ['are of other types', { ...at(1), createdAt: 'yesterday' } as unknown as OptionalPosition],
-  ])('returns the first position if the positions %s', (_, other) => {
+  ])('lastInOrder returns the first position if the positions %s', (_, other) => {
     expect([lastInOrder([other, at(1)]), lastInOrder([at(1), other])]).toEqual([0, 0]);
   });
 });

@@ -80,7 +80,7 @@ describe('ItemRepository.findPage', () => {
     };
   };
 
-  it.each(FILTERS)('returns the page after a number of items: %j', async (filter) => {
+  it.each(FILTERS)('findPage returns the page after a number of items: %j', async (filter) => {
     const list = listOf(filter);
     for (const skip of SKIPS) {
       const { ids, nextAfter } = await find(filter, { skip });
@@ -89,7 +89,7 @@ describe('ItemRepository.findPage', () => {
     }
   });
 
-  it.each(FILTERS)('continues after a cursor or an item until the end of the list: %j', async (filter) => {
+  it.each(FILTERS)('findPage continues after a cursor or an item until the end of the list: %j', async (filter) => {
     const list = listOf(filter);
     for (const byId of [false, true]) {
       let page = await find(filter, { skip: 0 });
@@ -116,7 +116,7 @@ describe('ItemRepository.findPage', () => {
     spy.mockRestore();
   });
 
-  it('continues after items whose time another service has stored as text or as a number', async () => {
+  it('findPage continues after items whose time another service has stored as text or as a number', async () => {
     const times: [number, unknown][] = [
       [20, '2026-01-01T00:00:02.000Z'],
       [21, '2026-01-01T00:00:01.000Z'],
@@ -154,7 +154,7 @@ describe('ItemRepository.findPage', () => {
     for (const [publicId] of times) await set(publicId, numbered(publicId).createdAt);
   });
 
-  it.each(FILTERS)('reads only the documents of the page: %j', async (filter) => {
+  it.each(FILTERS)('findPage reads only the documents of the page: %j', async (filter) => {
     const [, last = ''] = [listOf(filter), listOf(filter)[900]];
     const far = await costOf(() => find(filter, { skip: 900 }));
     expect(far.documents).toBeLessThanOrEqual(LIMIT + 2);
@@ -191,7 +191,7 @@ describe('ListReader.findPage', () => {
         ['d', 'e'],
       ],
     ],
-  ])('returns an item that moves down the list during the read once: pages of %d', async (limit, pages) => {
+  ])('findPage returns an item that moves down the list during the read once: pages of %d', async (limit, pages) => {
     const at = (time: number): Partial<ItemRecord> => ({ categoryId: limit, createdAt: new Date(time) });
     const [a, b, c, d, e] = [record(at(50)), record(at(40)), record(at(30)), record(at(20)), record(at(10))];
     await store(database, a, b, c, d, e);

@@ -99,25 +99,25 @@ describe('itemJson', () => {
     ['a boost that lasts', { isBoosted: true, boostScore: 5, boostExpiresAt: new Date(NOW.getTime() + 1) }],
     ['a boost without end', { isBoosted: true, boostScore: 5, boostExpiresAt: null }],
     ['times before 1970', { createdAt: new Date(-1), boostExpiresAt: new Date(-86_400_000) }],
-  ])('returns the values as they are stored: %s', (_what, changes) => {
+  ])('itemJson returns the values as they are stored: %s', (_what, changes) => {
     expect(serialized(stored(changes))).toEqual(itemOf(changes));
     expect(ItemSchema.safeParse(itemOf(changes)).error).toBeUndefined();
   });
 
-  it.each(['"', '\\', '\n', '\u0000', '\u001f'])('escapes %j anywhere in a long text', (escaped) => {
+  it.each(['"', '\\', '\n', '\u0000', '\u001f'])('itemJson escapes %j anywhere in a long text', (escaped) => {
     for (let at = 120; at < 130; at++) {
       const description = `${'a !\u007fü中'.repeat(20).slice(0, at)}${escaped}${'z'.repeat(129 - at)}`;
       expect(serialized(stored({ description }))).toMatchObject({ description });
     }
   });
 
-  it('returns the fields in their order, and none of other services', () => {
+  it('itemJson returns the fields in their order, and none of other services', () => {
     const item = serialized(stored({ internal: { secret: 1 }, note: 'x' })) as object;
     expect(item).toEqual(itemOf());
     expect(Object.keys(item)).toEqual([...ITEM_FIELDS.map(({ name }) => name), 'url']);
   });
 
-  it('returns a lapsed boost as inactive, with a score of 0', () => {
+  it('itemJson returns a lapsed boost as inactive, with a score of 0', () => {
     const ended = stored({ isBoosted: true, boostScore: 5, boostExpiresAt: NOW });
     expect(serialized(ended)).toMatchObject({ isBoosted: false, boostScore: 0, boostExpiresAt: NOW.toISOString() });
   });
@@ -140,7 +140,7 @@ describe('itemJson', () => {
     [{ photos: [NaN, mongo.Long.fromString('9007199254740993')] }, { photos: [null, '9007199254740993'] }],
     [{ boostExpiresAt: NOW.getTime() }, { boostExpiresAt: NOW.toISOString() }],
     [{ sellerId: new mongo.ObjectId('0123456789abcdef01234567') }, { sellerId: '0123456789abcdef01234567' }],
-  ])('accepts other types that another service writes: %j', (changes, item) => {
+  ])('itemJson accepts other types that another service writes: %j', (changes, item) => {
     expect(serialized(stored(changes))).toMatchObject(item);
     expect(ItemSchema.safeParse(serialized(stored(changes))).error).toBeUndefined();
   });
@@ -167,7 +167,7 @@ describe('itemJson', () => {
     ['id', '0123456789abcdef01234567'],
     ['id', { toString: 1 }],
     ['id', null],
-  ])('rejects a document whose %s is %j', (field, value) => {
+  ])('itemJson rejects a document whose %s is %j', (field, value) => {
     expect(serialized(stored({ [field === 'id' ? '_id' : field]: value }))).toBe(field);
   });
 
@@ -176,19 +176,19 @@ describe('itemJson', () => {
     ['a long string, by its start', 'a'.repeat(1000), 'a'.repeat(100)],
     ['a number', 7, '7'],
     ['an object, as unknown', { toString: 1 }, 'unknown'],
-  ])('names a document whose id is %s', (_, id, shown) => {
+  ])('itemJson names a document whose id is %s', (_, id, shown) => {
     const document = mongo.BSON.serialize(stored({ _id: id }));
     expect(() => itemJson(document, VIEW)).toThrow(`item ${shown} has no usable id`);
   });
 
-  it('returns null for a nullable field that is missing, and rejects a document without any other field', () => {
+  it('itemJson returns null for a missing nullable field, and rejects a document without any other field', () => {
     for (const { name, isNullable } of ITEM_FIELDS.filter((field) => field.name !== 'id')) {
       const rest = Object.fromEntries(Object.entries(stored()).filter(([other]) => other !== name));
       expect(serialized(rest)).toEqual(isNullable ? itemOf({ [name]: null }) : name);
     }
   });
 
-  it('serializes large items, and usual ones after these', () => {
+  it('itemJson serializes large items, and usual ones after these', () => {
     for (const description of ['a'.repeat(2_000_000), '"'.repeat(1_000_000), 'ü\n'.repeat(300_000)]) {
       expect(serialized(stored({ description }))).toEqual(itemOf({ description }));
       expect(serialized(stored())).toEqual(itemOf());
@@ -197,13 +197,13 @@ describe('itemJson', () => {
     }
   });
 
-  it('accepts a site and texts of any script', () => {
+  it('itemJson accepts a site and texts of any script', () => {
     const document = mongo.BSON.serialize(stored({ path: '/items/é"\n' }));
     const json = itemJson(document, { now: NOW, siteUrl: 'https://bücher.example' });
     expect(JSON.parse(json.toString())).toMatchObject({ url: 'https://bücher.example/items/é"\n' });
   });
 
-  it('replaces invalid UTF-8 with U+FFFD', () => {
+  it('itemJson replaces invalid UTF-8 with U+FFFD', () => {
     const document = Buffer.from(mongo.BSON.serialize(stored({ name: 'Red ?? bike' })));
     document.fill(0xff, document.indexOf('??'), document.indexOf('??') + 2);
     const json = itemJson(document, VIEW);
@@ -211,12 +211,12 @@ describe('itemJson', () => {
     expect(JSON.parse(json.toString())).toMatchObject({ name: 'Red \ufffd\ufffd bike' });
   });
 
-  it('accepts stored fields in any order', () => {
+  it('itemJson accepts stored fields in any order', () => {
     const reversed = Object.fromEntries(Object.entries(stored()).reverse());
     expect(serialized(reversed)).toEqual(itemOf());
   });
 
-  it('returns a valid Item of random values or names one of them, as with the driver', () => {
+  it('itemJson returns a valid Item of random values or names one of them, as with the driver', () => {
     const values = [
       ...[0, -1, 1.5, 2 ** 31, 2 ** 53, NaN, Infinity, true, false, null, undefined, '', 'text', 'available'],
       ...[NOW, new Date(NaN), new Date(8.64e15), '2026-11-21T12:00:00Z', [], ['a'], [1], [[{ a: null }]], {}, { a: 1 }],
@@ -238,7 +238,7 @@ describe('itemJson', () => {
     }
   });
 
-  it('serializes a list of items of any size, without the malformed ones', async () => {
+  it('itemsJson serializes a list of items of any size, without the malformed ones', async () => {
     const large = { description: 'ü"'.repeat(50_000) };
     const changes = [{ stock: 'many' }, {}, large, { name: null }, { price: new mongo.Decimal128('1') }];
     const fields: string[] = [];
@@ -252,7 +252,7 @@ describe('itemJson', () => {
     expect((await itemsJson([], VIEW, () => undefined)).toString()).toBe('[]');
   });
 
-  it('serializes a listed item again if it has changed, if its boost has lapsed, and for another site', async () => {
+  it('itemsJson serializes an item again if it has changed, if its boost has lapsed, and for another site', async () => {
     const list = async (changes: object, view = VIEW): Promise<unknown> => {
       const json = await itemsJson([mongo.BSON.serialize(stored(changes))], view, () => undefined);
       return JSON.parse(json.toString());
@@ -266,7 +266,7 @@ describe('itemJson', () => {
     expect(await list(boosted, { ...VIEW, siteUrl })).toMatchObject([{ url: `${siteUrl}/items/red-city-bike-12` }]);
   });
 
-  it('lets other work run while it serializes large items', async () => {
+  it('itemsJson lets other work run while it serializes large items', async () => {
     const photos = [Array.from({ length: 16_000 }, (_, index) => index + 0.5)];
     const large = mongo.BSON.serialize(stored({ photos }));
     let turns = 0;

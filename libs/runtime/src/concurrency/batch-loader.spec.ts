@@ -46,7 +46,7 @@ describe('BatchLoader', () => {
   const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   const keysRead = (): unknown => reads.map(({ keys }) => keys);
 
-  it('reads keys that are requested at the same time in one batch, each once', async () => {
+  it('a batch loader reads keys that are requested at the same time in one batch, each once', async () => {
     const found = Promise.all(['a', 'b', 'a', 'none'].map((key) => load(key)));
     await nextTurn();
     expect(keysRead()).toEqual([['a', 'b', 'none']]);
@@ -54,7 +54,7 @@ describe('BatchLoader', () => {
     expect(await found).toEqual(['found a', 'found b', 'found a', undefined]);
   });
 
-  it('collects keys while two batches are being read, and never returns a value read before the request', async () => {
+  it('a batch loader collects keys during two batches, and returns no value read before the request', async () => {
     for (const key of ['a', 'b', 'a', 'c']) {
       void load(key);
       await nextTurn();
@@ -65,13 +65,13 @@ describe('BatchLoader', () => {
     expect(keysRead()).toEqual([['a'], ['b'], ['a', 'c']]);
   });
 
-  it('reads at most 100 keys per batch', async () => {
+  it('a batch loader reads at most 100 keys per batch', async () => {
     for (let key = 0; key < 150; key++) void load(String(key));
     await nextTurn();
     expect(reads.map(({ keys }) => keys.length)).toEqual([100, 50]);
   });
 
-  it('rejects only the keys of a batch that fails', async () => {
+  it('a batch loader rejects only the keys of a batch that fails', async () => {
     const found = ['a', 'b', 'c'].map(async (key, index) => {
       while (reads.length < Math.min(index, 2)) await nextTurn();
       return load(key);
@@ -86,7 +86,7 @@ describe('BatchLoader', () => {
     expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
   });
 
-  it('returns the values that were read first, and then reads the others of the batch', async () => {
+  it('a batch loader returns the values that were read first, and then reads the others of the batch', async () => {
     const found = ['a', 'none', 'b', 'c'].map((key) => load(key));
     await nextTurn();
     reads[0]?.succeed(2);
@@ -100,7 +100,7 @@ describe('BatchLoader', () => {
     expect(await Promise.all([found[1], found[3]])).toEqual([undefined, 'found c']);
   });
 
-  it('rejects only the keys that were not read if reading the others of a batch fails', async () => {
+  it('a batch loader rejects only the keys that were not read if reading the others of a batch fails', async () => {
     const found = Promise.allSettled(['a', 'b'].map((key) => load(key)));
     await nextTurn();
     reads[0]?.succeed(1);
@@ -109,7 +109,7 @@ describe('BatchLoader', () => {
     expect((await found).map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('reads a batch by the latest of its deadlines, and rejects each caller at its own', async () => {
+  it('a batch loader reads a batch by the latest of its deadlines, and rejects each caller at its own', async () => {
     const early = load('a', 20).catch((error: unknown) => error);
     const late = load('a', 10_000);
     await nextTurn();
@@ -119,7 +119,7 @@ describe('BatchLoader', () => {
     expect(await late).toBe('found a');
   });
 
-  it('never reads a key whose callers have all timed out before its turn', async () => {
+  it('a batch loader never reads a key whose callers have all timed out before its turn', async () => {
     void load('a');
     await nextTurn();
     void load('b');

@@ -29,11 +29,11 @@ const inMs = (ms: number): { deadline: number; cancelled: Promise<void> } => ({
 });
 
 describe('Limiter', () => {
-  it('runs a task immediately while there is room, even past its deadline', async () => {
+  it('a limiter runs a task immediately while there is room, even past its deadline', async () => {
     expect(await new Limiter(1).run(() => Promise.resolve('result'), inMs(-1))).toBe('result');
   });
 
-  it('runs waiting tasks in the order in which they arrived', async () => {
+  it('a limiter runs waiting tasks in the order in which they arrived', async () => {
     const limiter = new Limiter(1);
     const [first, second, third] = [openTask(), openTask(), openTask()];
     const results = [first, second, third].map(({ task }) => limiter.run(task, inMs(10_000)));
@@ -46,7 +46,7 @@ describe('Limiter', () => {
     expect(await Promise.all(results)).toEqual(['result', 'result', 'result']);
   });
 
-  it('runs tasks up to the limit by their weight, and a larger one alone', async () => {
+  it('a limiter runs tasks up to the limit by their weight, and a larger one alone', async () => {
     const limiter = new Limiter(5);
     const tasks = [2, 3, 9, 1, 4].map((weight) => ({ ...openTask(), weight }));
     const results = tasks.map(({ task, weight }) => limiter.run(task, { ...inMs(10_000), weight }));
@@ -66,7 +66,7 @@ describe('Limiter', () => {
     await endNext();
   });
 
-  it('runs the tasks after a large one that has waited too long', async () => {
+  it('a limiter runs the tasks after a large one that has waited too long', async () => {
     const limiter = new Limiter(2);
     const [running, large, next] = [openTask(), openTask(), openTask()];
     const result = limiter.run(running.task, inMs(10_000));
@@ -79,7 +79,7 @@ describe('Limiter', () => {
     expect(await Promise.all([result, following])).toEqual(['result', 'result']);
   });
 
-  it('does not run a task whose deadline passes before its turn', async () => {
+  it('a limiter does not run a task whose deadline passes before its turn', async () => {
     const limiter = new Limiter(1);
     const [running, late, next] = [openTask(), openTask(), openTask()];
     const result = limiter.run(running.task, inMs(10_000));
@@ -91,7 +91,7 @@ describe('Limiter', () => {
     expect(late.hasBegun()).toBe(false);
   });
 
-  it('does not run a task whose result is no longer wanted', async () => {
+  it('a limiter does not run a task whose result is no longer wanted', async () => {
     const limiter = new Limiter(1);
     const [running, abandoned] = [openTask(), openTask()];
     const result = limiter.run(running.task, inMs(10_000));
@@ -101,7 +101,7 @@ describe('Limiter', () => {
     expect(abandoned.hasBegun()).toBe(false);
   });
 
-  it('continues after a task that fails', async () => {
+  it('a limiter continues after a task that fails', async () => {
     const limiter = new Limiter(1);
     await expect(limiter.run(() => Promise.reject(new Error('failed')), inMs(10_000))).rejects.toThrow('failed');
     expect(await limiter.run(() => Promise.resolve('result'), inMs(10_000))).toBe('result');

@@ -25,7 +25,7 @@ describe('SingleFlight', () => {
     );
   const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-  it('never returns the result of a read that began before the call', async () => {
+  it('a single flight never returns the result of a read that began before the call', async () => {
     const first = load();
     const [second, third] = [load(), load()];
     expect(reads).toHaveLength(1);
@@ -41,7 +41,7 @@ describe('SingleFlight', () => {
     expect(await fourth).toBe(3);
   });
 
-  it('reads each key independently', async () => {
+  it('a single flight reads each key independently', async () => {
     const [one, other] = [load('a'), load('b')];
     reads[1]?.resolve(2);
     expect(await other).toBe(2);
@@ -49,7 +49,7 @@ describe('SingleFlight', () => {
     expect(await one).toBe(1);
   });
 
-  it('starts a new read once the last one has ended', async () => {
+  it('a single flight starts a new read once the last one has ended', async () => {
     for (const value of [1, 2]) {
       const read = load();
       reads.at(-1)?.resolve(value);
@@ -57,7 +57,7 @@ describe('SingleFlight', () => {
     }
   });
 
-  it('reads again for callers that waited for a failed read', async () => {
+  it('a single flight reads again for callers that waited for a failed read', async () => {
     const [first, second] = [load(), load()];
     reads[0]?.reject(new Error('unavailable'));
     await expect(first).rejects.toThrow('unavailable');
@@ -66,7 +66,7 @@ describe('SingleFlight', () => {
     expect(await second).toBe(2);
   });
 
-  it('rejects each caller at its own deadline, and keeps reading for the others', async () => {
+  it('a single flight rejects each caller at its own deadline, and keeps reading for the others', async () => {
     void load();
     const early = load('a', 20);
     const late = load('a', 10_000);

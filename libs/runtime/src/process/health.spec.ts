@@ -16,7 +16,7 @@ describe('SharedReadiness', () => {
     jest.restoreAllMocks();
   });
 
-  it('shares one check among concurrent and recent requests', async () => {
+  it('a readiness check is shared by concurrent and recent requests', async () => {
     jest.spyOn(performance, 'now').mockReturnValue(0);
     const readiness = new CountingCheck();
     const shared = new SharedReadiness(readiness);

@@ -15,7 +15,7 @@ describe('LogDestination', () => {
     destination = new LogDestination({ write, writeSync: (text) => written.push(`${text} without waiting`) });
   });
 
-  it('writes a line immediately, and those that come meanwhile together', () => {
+  it('the log destination writes a line immediately, and those that come meanwhile together', () => {
     destination.write('1');
     destination.write('2');
     destination.write('3');
@@ -27,7 +27,7 @@ describe('LogDestination', () => {
     expect(written).toEqual(['1', '23', '4']);
   });
 
-  it('keeps a limited number of characters while the output is stalled, and goes on after it', () => {
+  it('the log destination keeps a limited number of characters while the output is stalled, and goes on after it', () => {
     destination.write('first');
     const line = 'x'.repeat(MAX_WAITING / 4);
     for (let lines = 0; lines < 10; lines += 1) destination.write(line);

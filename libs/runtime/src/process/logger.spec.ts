@@ -11,7 +11,7 @@ describe('createLogger', () => {
   let line = '';
   const destination = { write: (text: string) => (line = text) };
 
-  it('returns a logger that writes an error once, with its cause, but without the data of the failed operation', async () => {
+  it('a logger writes an error once, with its cause, but without the data of the failed operation', async () => {
     const logger = await createLogger('test', 'info', destination);
     const cause = Object.assign(new Error('validation failed'), { code: 121, op: { description: SECRET } });
     logger.error({ err: new TypeError('not stored', { cause }) }, 'unexpected error');
@@ -35,7 +35,7 @@ describe('createLogger', () => {
     { request: { headers: { Authorization: SECRET, 'x-api-key': SECRET, 'Set-Cookie': [SECRET] } } },
     { env: { ADMIN_TOKEN: SECRET, AUTH_JWT_SECRET: SECRET } },
     { a: [{ b: { c: { accessToken: SECRET } } }] },
-  ])('returns a logger that redacts credentials: %j', async (fields) => {
+  ])('a logger redacts credentials: %j', async (fields) => {
     const logger = await createLogger('test', 'info', destination);
     logger.info(fields, 'request');
     expect(line).not.toContain(SECRET);
@@ -97,12 +97,12 @@ describe('nestLogger', () => {
     Logger.overrideLogger(new ConsoleLogger());
   });
 
-  it("logs a line of an application's own logger at info", () => {
+  it("the logger of Nest logs a line of an application's own logger at info", () => {
     logger.log('POST');
     expect(lines).toMatchObject([{ level: 30, context: 'Context', msg: 'POST' }]);
   });
 
-  it('omits the lines in which Nest lists modules and routes, but not its errors', () => {
+  it('the logger of Nest omits the lines in which Nest lists modules and routes, but not its errors', () => {
     Logger.log('Mapped {/health/live, GET} route', 'RouterExplorer');
     Logger.error('no such provider', undefined, 'InstanceLoader');
     expect(lines).toMatchObject([{ level: 50, context: 'InstanceLoader', msg: 'no such provider' }]);
@@ -119,7 +119,7 @@ describe('nestLogger', () => {
     expect(lines).toEqual([]);
   });
 
-  it('logs the stack and the cause of an error, but not its data', () => {
+  it('the logger of Nest logs the stack and the cause of an error, but not its data', () => {
     const cause = Object.assign(new Error('validation failed'), { op: { description: SECRET } });
     const error = new TypeError('not stored', { cause });
     logger.error(error);
@@ -140,7 +140,7 @@ describe('nestLogger', () => {
     expect(JSON.stringify(lines)).not.toContain(SECRET);
   });
 
-  it('logs a stack that is passed after the message', () => {
+  it('the logger of Nest logs a stack that is passed after the message', () => {
     const { stack } = new Error('not stored');
     logger.error('failed', stack);
     Logger.error('failed', stack);
@@ -151,7 +151,7 @@ describe('nestLogger', () => {
     expect(lines[1]).not.toHaveProperty('context');
   });
 
-  it('does not log the values that MongoDB quotes, neither in a message nor in a stack', () => {
+  it('the logger of Nest does not log the values that MongoDB quotes, neither in a message nor in a stack', () => {
     const error = new Error(`E11000 duplicate key error collection: shop.items dup key: { name: "${SECRET}\n}" }`);
     logger.error(error);
     logger.error(error.message, error.stack);

@@ -7,7 +7,7 @@ describe('registerProcessMetrics', () => {
     jest.restoreAllMocks();
   });
 
-  it('asks each store once, however many scrapes follow within a second', async () => {
+  it('each store is asked once, however many scrapes follow within a second', async () => {
     jest.spyOn(performance, 'now').mockReturnValue(0);
     const registry = new Registry();
     const mongodb = jest.fn(() => Promise.resolve(true));

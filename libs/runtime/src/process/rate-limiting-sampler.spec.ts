@@ -7,7 +7,7 @@ describe('RateLimitingSampler', () => {
   beforeEach(() => jest.useFakeTimers());
   afterEach(() => jest.useRealTimers());
 
-  it('samples the first traces of each second', () => {
+  it('a rate-limiting sampler samples the first traces of each second', () => {
     const sampler = new RateLimitingSampler(2);
     const sample = (): tracing.SamplingDecision => sampler.shouldSample().decision;
     expect([sample(), sample(), sample()]).toEqual([RECORD_AND_SAMPLED, RECORD_AND_SAMPLED, NOT_RECORD]);
