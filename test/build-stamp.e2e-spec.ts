@@ -26,7 +26,7 @@ describe('the build by a tool', () => {
   const build = async (): Promise<string> =>
     (await run(process.execPath, ['--input-type=module', '--eval', BUILD], { cwd: folder })).stdout;
 
-  it('builds only after a source has changed', async () => {
+  it('a tool builds only after a source has changed', async () => {
     expect(await build()).toBe('built\n');
     expect(await build()).toBe('');
     await writeFile(join(folder, 'apps', 'import.ts'), '1');
@@ -35,7 +35,7 @@ describe('the build by a tool', () => {
     expect(await build()).toBe('');
   });
 
-  it('ignores the files of editors', async () => {
+  it('the build by a tool ignores the files of editors', async () => {
     await build();
     await writeFile(join(folder, 'apps', '.import.ts.swp.ts'), '1');
     // The lock of Emacs on a file with unsaved changes.

@@ -119,19 +119,19 @@ describe('commands', () => {
     it.each([
       ['--items 9999999 --seconds 100 --worker-rate 1000 --concurrency 1', 'a higher --concurrency'],
       ['--items 9999999 --seconds 100 --worker-rate 1000 --arrival-rate 200000', 'no --arrival-rate'],
-    ])('refuses a burst that takes long to simulate: %s', async (args, hint) => {
+    ])('size-burst refuses a burst that takes long to simulate: %s', async (args, hint) => {
       const { code, stderr } = await runToExit('size-burst', env, args.split(' '));
       expect([code, stderr]).toEqual([2, expect.stringContaining(hint)]);
     });
 
-    it('simulates a large burst that is stored in large batches', async () => {
+    it('size-burst simulates a large burst that is stored in large batches', async () => {
       const output = await command('size-burst', {}, ...'--items 9999999 --seconds 100 --worker-rate 1000'.split(' '));
       expect(output).toContain('101 workers store 9999999 creates within 100 s.');
     });
   });
 
   describe('setup', () => {
-    it('creates all indexes and can be repeated', async () => {
+    it('setup creates all indexes and can be repeated', async () => {
       const schema = new SchemaRepository(database);
       expect((await schema.missingIndexes()).unique).toEqual([
         'items.publicId_1',
@@ -143,7 +143,7 @@ describe('commands', () => {
       expect(await schema.missingIndexes()).toEqual({ unique: [], performance: [] });
     });
 
-    it('removes obsolete indexes and no others', async () => {
+    it('setup removes obsolete indexes and no others', async () => {
       const order = { isBoosted: -1, boostScore: -1, createdAt: -1, publicId: -1 } as const;
       const { collection } = database.models.items;
       const indexNames = async (): Promise<string[]> =>
@@ -158,13 +158,13 @@ describe('commands', () => {
       expect((await indexNames()).sort()).toEqual(others.sort());
     });
 
-    it('raises the publicId sequence to the highest stored number', async () => {
+    it('setup raises the publicId sequence to the highest stored number', async () => {
       await store(database, record({ publicId: 5000 }));
       await command('setup');
       expect(await database.models.counters.findById('item.publicId').lean()).toMatchObject({ value: 5000 });
     });
 
-    it('creates the secret of idempotency keys only once', async () => {
+    it('setup creates the secret of idempotency keys only once', async () => {
       const secretsAfterSetup = async (): Promise<unknown> => {
         const output = await command('setup');
         const secrets = await database.models.secrets.find().lean();
@@ -176,13 +176,13 @@ describe('commands', () => {
       expect(await secretsAfterSetup()).toEqual(first);
     });
 
-    it('never lowers the publicId sequence', async () => {
+    it('setup never lowers the publicId sequence', async () => {
       await database.models.counters.insertMany([{ _id: 'item.publicId', value: 70 }]);
       await command('setup');
       expect(await database.models.counters.findById('item.publicId').lean()).toMatchObject({ value: 70 });
     });
 
-    it('derives missing and outdated search terms', async () => {
+    it('setup derives missing and outdated search terms', async () => {
       const word = uniqueWord();
       const [missing, outdated] = await store(
         database,
@@ -195,11 +195,14 @@ describe('commands', () => {
       expect(found.map(({ publicId }) => publicId).sort()).toEqual([missing.publicId, outdated.publicId].sort());
     });
 
-    it.each([[['--init-replica-set', 'nonsense']], [['--unknown']]])('rejects %j and prints usage', async (args) => {
-      const { code, stdout, stderr } = await runToExit('setup', env, args);
-      expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining('usage: setup')]);
-      expect(stderr).not.toContain(STACK);
-    });
+    it.each([[['--init-replica-set', 'nonsense']], [['--unknown']]])(
+      'setup rejects %j and prints usage',
+      async (args) => {
+        const { code, stdout, stderr } = await runToExit('setup', env, args);
+        expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining('usage: setup')]);
+        expect(stderr).not.toContain(STACK);
+      },
+    );
 
     describe('with an administrator', () => {
       let folder: string;
@@ -211,14 +214,14 @@ describe('commands', () => {
       const setUp = (file: string, more: NodeJS.ProcessEnv = {}): Promise<CommandExit> =>
         runToExit('setup', { ...env, ...more }, ['--init-replica-set', 'rs0/127.0.0.1:1', '--admin-uri-file', file]);
 
-      it.each(['missing', '.'])('names a file that cannot be read, in one line: %s', async (name) => {
+      it.each(['missing', '.'])('setup names a file that cannot be read, in one line: %s', async (name) => {
         const { code, stdout, stderr } = await setUp(join(folder, name));
         expect([code, stdout]).toEqual([2, '']);
         expect(stderr).toMatch(/^Cannot read \S+: E[^\n]+\n$/);
       });
 
       it.each(['', 'mongodb://admin:s3/cret@127.0.0.1', 'mongodb://admin:s3%cret@127.0.0.1', 'mongodb://127.0.0.1'])(
-        'does not wait for MongoDB if its URI cannot be used: %s',
+        'setup does not wait for MongoDB if its URI cannot be used: %s',
         async (uri) => {
           const file = join(folder, 'admin-uri');
           await writeFile(file, `${uri}\n`);
@@ -230,7 +233,7 @@ describe('commands', () => {
       );
     });
 
-    it('says why the replica set is not initiated', async () => {
+    it('setup says why the replica set is not initiated', async () => {
       const mongod = await createMongodb();
       mongod.start();
       const setup = new Command('setup', env, ['--init-replica-set', `other/127.0.0.1:${String(mongod.port)}`]);
@@ -241,7 +244,7 @@ describe('commands', () => {
       await setup.waitForExit();
     });
 
-    it('names a missing setting in one line', async () => {
+    it('setup names a missing setting in one line', async () => {
       await expect(command('setup', { MONGODB_URI: '' })).rejects.toMatchObject({
         code: 2,
         stderr: expect.stringMatching(/^MONGODB_URI is missing: [^\n]+\n$/) as string,
@@ -256,7 +259,7 @@ describe('commands', () => {
       return Promise.all(models.map((model) => model.countDocuments()));
     };
 
-    it('loads the catalogue once', async () => {
+    it('demo loads the catalogue once', async () => {
       await prepare();
       await command('demo');
       expect(await counts()).toEqual([40, 60, 6, 1000]);
@@ -266,7 +269,7 @@ describe('commands', () => {
       expect(await counts()).toEqual([40, 60, 6, 999]);
     });
 
-    it('loads nothing where there are no items, but categories, brands or conditions', async () => {
+    it('demo loads nothing where there are no items, but categories, brands or conditions', async () => {
       await prepare();
       await command('demo');
       await database.models.items.deleteMany({});
@@ -280,7 +283,7 @@ describe('commands', () => {
       }
     });
 
-    it('loads nothing in production unless DEMO_CATALOGUE is on', async () => {
+    it('demo loads nothing in production unless DEMO_CATALOGUE is on', async () => {
       await prepare();
       await expect(command('demo', { NODE_ENV: 'production' })).rejects.toMatchObject({ code: 2 });
       expect(await counts()).toEqual([0, 0, 0, 0]);
@@ -290,7 +293,7 @@ describe('commands', () => {
       expect(await counts()).toEqual([40, 60, 6, 1000]);
     });
 
-    it('numbers the items by age', async () => {
+    it('demo numbers the items by age', async () => {
       await prepare();
       await command('demo');
       const items = await database.models.items.find({}, { publicId: 1, createdAt: 1 }).sort({ publicId: 1 }).lean();

@@ -78,18 +78,21 @@ describe('docker-compose.yml', () => {
     });
   });
 
-  it.each(['mongo', 'redis'])('keeps %s in a network without access to the host and the internet', (name) => {
-    const { networks: own, network_mode, ports } = serviceOf(name);
-    expect([own, network_mode, ports]).toEqual([['stores'], undefined, undefined]);
-    expect(networks['stores']).toEqual({ internal: true });
-  });
+  it.each(['mongo', 'redis'])(
+    'docker-compose.yml keeps %s in a network without access to the host and the internet',
+    (name) => {
+      const { networks: own, network_mode, ports } = serviceOf(name);
+      expect([own, network_mode, ports]).toEqual([['stores'], undefined, undefined]);
+      expect(networks['stores']).toEqual({ internal: true });
+    },
+  );
 
-  it('publishes ports of the API and of the profile observability only', () => {
+  it('docker-compose.yml publishes ports of the API and of the profile observability only', () => {
     const published = Object.keys(services).filter((name) => serviceOf(name).ports !== undefined);
     expect(published).toEqual(['api', 'prometheus', 'grafana']);
   });
 
-  it('passes the settings of commands to the services in which they run', () => {
+  it('docker-compose.yml passes the settings of commands to the services in which they run', () => {
     const config = readFileSync(join(ROOT, 'libs', 'runtime', 'src', 'config', 'config.ts'), 'utf8');
     const [, commands = ''] = /^export function loadCliConfig([^]*?)^}/m.exec(config) ?? [];
     const settings = [...commands.matchAll(/read\(env, '(\w+)'\)/g)].map(([, name = '']) => name);
@@ -98,7 +101,7 @@ describe('docker-compose.yml', () => {
     expect(settings.filter((name) => !passed.some((each) => each === name || each === `${name}_FILE`))).toEqual([]);
   });
 
-  it('starts Prometheus and Grafana with the profile observability only, and everything else without it', () => {
+  it('docker-compose.yml has only Prometheus and Grafana in a profile, which is observability', () => {
     const inProfiles = Object.entries(services).filter(([, { profiles }]) => profiles !== undefined);
     expect(inProfiles.map(([name, { profiles }]) => [name, profiles])).toEqual([
       ['prometheus', ['observability']],
@@ -106,12 +109,12 @@ describe('docker-compose.yml', () => {
     ]);
   });
 
-  it('hides no folder of provisioning that the image of Grafana has', () => {
+  it('docker-compose.yml hides no folder of provisioning that the image of Grafana has', () => {
     const targets = (serviceOf('grafana').volumes ?? []).map((volume) => volume.split(':')[1]);
     expect(targets).not.toContain('/etc/grafana/provisioning');
   });
 
-  it('lets Grafana report nothing, and download nothing', () => {
+  it('docker-compose.yml lets Grafana report nothing, and download nothing', () => {
     expect(serviceOf('grafana').environment).toMatchObject({
       GF_ANALYTICS_REPORTING_ENABLED: 'false',
       GF_ANALYTICS_CHECK_FOR_UPDATES: 'false',
@@ -123,7 +126,7 @@ describe('docker-compose.yml', () => {
   it.each([
     ['prometheus', ['deploy/prometheus/prometheus.yml']],
     ['grafana', [...GRAFANA_PROVISIONING, 'deploy/grafana/dashboards/item-listing.json']],
-  ])('mounts files that exist into %s', (name, expected) => {
+  ])('docker-compose.yml mounts files that exist into %s', (name, expected) => {
     const files = mountedFiles(serviceOf(name));
     expect(files).toEqual(expect.arrayContaining(expected));
     expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);

@@ -25,7 +25,7 @@ describe('create', () => {
     return data.issues.map(({ path }) => path.join('.'));
   };
 
-  it('returns the complete item', async () => {
+  it('create returns the complete item', async () => {
     const input = validInput({
       brandId: 3,
       conditionId: 2,
@@ -69,7 +69,7 @@ describe('create', () => {
     });
   });
 
-  it('stores the fields under their API names, with dates and the request hash but without the URL', async () => {
+  it('create stores the fields under their API names, with dates and the request hash but without the URL', async () => {
     const item = await service.api.create(validInput());
     const stored = await service.database.models.items.collection.findOne({ _id: mongoId(item.id) });
     const { id, url, createdAt, updatedAt, ...fields } = item;
@@ -80,7 +80,7 @@ describe('create', () => {
     expect(url).toMatch(/^https:/);
   });
 
-  it('gives every item the next number and a unique slug', async () => {
+  it('create gives every item the next number and a unique slug', async () => {
     const items = await Promise.all(Array.from({ length: 20 }, () => service.api.create(validInput())));
     expect(new Set(items.map(({ publicId }) => publicId)).size).toBe(20);
     expect(new Set(items.map(({ slug }) => slug)).size).toBe(20);
@@ -88,7 +88,7 @@ describe('create', () => {
     expect(counter?.value).toBe(Math.max(...items.map(({ publicId }) => publicId)));
   });
 
-  it('raises the sequence when its next numbers are taken', async () => {
+  it('create raises the sequence when its next numbers are taken', async () => {
     const { publicId } = await service.api.create(validInput());
     const highest = publicId + 100;
     const restored = Array.from({ length: 100 }, (_, index) => record({ publicId: publicId + index + 1 }));
@@ -101,7 +101,7 @@ describe('create', () => {
     [null, false],
     [false, false],
     [true, true],
-  ])('treats isFeatured %j as %j', async (isFeatured, expected) => {
+  ])('create treats isFeatured %j as %j', async (isFeatured, expected) => {
     expect(await service.api.create(validInput({ isFeatured }))).toHaveProperty('isFeatured', expected);
   });
 
@@ -120,7 +120,7 @@ describe('create', () => {
     ['a fraction as a brand', { brandId: 1.5 }],
     ['category 0', { categoryId: '0' }],
     ['the largest category', { categoryId: '9007199254740991' }],
-  ])('accepts a value at its limit: %s', async (_limit, change) => {
+  ])('create accepts a value at its limit: %s', async (_limit, change) => {
     const item = await service.api.create(validInput(change));
     const { categoryId, ...rest } = change as { categoryId?: string };
     expect(item).toMatchObject(categoryId === undefined ? rest : { categoryId: Number(categoryId) });
@@ -157,18 +157,18 @@ describe('create', () => {
     ['categoryId', { categoryId: '-7' }],
     ['categoryId', { categoryId: '7.0' }],
     ['categoryId', { categoryId: '9007199254740992' }],
-  ])('refuses an invalid %s: %j', async (field, change) => {
+  ])('create refuses an invalid %s: %j', async (field, change) => {
     expect(await refusedFields(validInput(change))).toEqual([field]);
   });
 
   it.each(['name', 'description', 'price', 'categoryId', 'stock', 'brandId', 'conditionId', 'isFeatured', 'images'])(
-    'refuses an input without %s',
+    'create refuses an input without %s',
     async (field) => {
       expect(await refusedFields({ ...validInput(), [field]: undefined })).toEqual([field]);
     },
   );
 
-  it('reports all issues at once, including an unknown category', async () => {
+  it('create reports all issues at once, including an unknown category', async () => {
     const input = { name: 'ab', description: null, price: -1, categoryId: 'nowhere', stock: 0, images: [], photos: [] };
     expect((await refusedFields(input)).sort()).toEqual(
       [
@@ -186,7 +186,7 @@ describe('create', () => {
     );
   });
 
-  it.each([[null], [[]], ['text'], [1]])('refuses %j, which is not an object', async (input) => {
+  it.each([[null], [[]], ['text'], [1]])('create refuses %j, which is not an object', async (input) => {
     expect(await refusedFields(input as unknown as object)).toEqual(['']);
   });
 
@@ -200,7 +200,7 @@ describe('create', () => {
     ['beyond 2^53', mongo.Long.fromString('9007199254740993'), undefined],
     ['an ObjectId', new mongo.ObjectId(), undefined],
   ])(
-    'accepts the slug of a category that another service stores only if its number is valid: %s',
+    'create accepts a category slug that another service stores only if its number is valid: %s',
     async (what, _id, number) => {
       const slug = `odd-${what.replaceAll(/\W/g, '')}`.toLowerCase();
       await service.database.models.categories.collection.insertOne({ _id, slug, title: 'Odd' } as never);
@@ -211,11 +211,11 @@ describe('create', () => {
     },
   );
 
-  it('accepts the slug of a category', async () => {
+  it('create accepts the slug of a category', async () => {
     expect(await service.api.create(validInput({ categoryId: 'bicycles' }))).toMatchObject({ categoryId: 7 });
   });
 
-  it('accepts unknown brands, conditions and categories', async () => {
+  it('create accepts unknown brands, conditions and categories', async () => {
     const unknown = { brandId: 999, conditionId: 999, categoryId: '999' };
     expect(await service.api.create(validInput(unknown))).toMatchObject({
       brandId: 999,
@@ -226,13 +226,13 @@ describe('create', () => {
     });
   });
 
-  it('finds a new brand at once, because missing brands are not cached', async () => {
+  it('create finds a new brand at once, because missing brands are not cached', async () => {
     expect(await service.api.create(validInput({ brandId: 50 }))).toHaveProperty('brandTitle', null);
     await service.database.models.brands.insertMany([{ _id: 50, title: 'Newcomer' }]);
     expect(await service.api.create(validInput({ brandId: 50 }))).toHaveProperty('brandTitle', 'Newcomer');
   });
 
-  it('ignores server fields and unknown keys', async () => {
+  it('create ignores server fields and unknown keys', async () => {
     const sent = { id: 'x', publicId: 1, status: 'sold', slug: 'mine', sellerId: 'me', boostScore: 9, whatever: [1] };
     const item = await service.api.create(validInput(sent));
     expect(item).toMatchObject({ status: 'available', sellerId: 'anonymous', boostScore: 0 });
@@ -240,7 +240,7 @@ describe('create', () => {
     expect(item).not.toHaveProperty('whatever');
   });
 
-  it('returns photos as sent, or an empty list if there are none', async () => {
+  it('create returns photos as sent, or an empty list if there are none', async () => {
     const photos = [{}, null, 'text', [1, [2]], { a: { b: [true, 0.1, 'ж'] } }];
     expect(await service.api.create(validInput({ photos }))).toHaveProperty('photos', photos);
     expect(await service.api.create(validInput())).toHaveProperty('photos', []);
@@ -251,7 +251,7 @@ describe('create', () => {
     ['山地自行车', /^shan-di-zi-xing-che-\d+$/],
     ['🚲🚲🚲', /^item-\d+$/],
     ['x'.repeat(200), /^x{80}-\d+$/],
-  ])('derives a slug from %s', async (name, slug) => {
+  ])('create derives a slug from %s', async (name, slug) => {
     expect((await service.api.create(validInput({ name }))).slug).toMatch(slug);
   });
 });

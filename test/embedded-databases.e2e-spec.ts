@@ -38,7 +38,7 @@ describe('finding the program of a database', () => {
       env: { PATH: process.env['PATH'], XDG_CACHE_HOME: cache },
     });
 
-  it('takes another source if the copy in the cache is damaged and its source unreachable', async () => {
+  it('the program of a database is fetched from another source if its copy is damaged and its own unreachable', async () => {
     const folder = join(cache, 'item-listing-service', `${process.platform}-${process.arch}`);
     await mkdir(join(folder, 'first'), { recursive: true });
     await writeFile(join(folder, 'first', 'program'), 'damaged', { mode: 0o755 });
@@ -52,7 +52,7 @@ describe('finding the program of a database', () => {
     ]);
   });
 
-  it('names the setting of the cache if its folder cannot be created', async () => {
+  it('the setting of the cache of programs is named if the folder of the cache cannot be created', async () => {
     await writeFile(join(cache, 'item-listing-service'), '');
     await expect(find()).rejects.toMatchObject({
       code: 1,
@@ -62,7 +62,7 @@ describe('finding the program of a database', () => {
 });
 
 describe('starting databases', () => {
-  it('prints one line if their folder cannot be created', async () => {
+  it('tools/databases.mjs prints one line if the folder of the databases cannot be created', async () => {
     const started = run(process.execPath, ['tools/databases.mjs'], { cwd: ROOT, env: { TMPDIR: '/dev/null' } });
     await expect(started).rejects.toMatchObject({
       code: 1,

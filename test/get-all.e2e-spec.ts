@@ -20,24 +20,24 @@ describe('getAll', () => {
   const publicIds = async (input: object): Promise<number[]> =>
     (await service.api.getAll(input)).map(({ publicId }) => publicId);
 
-  it('returns complete items', async () => {
+  it('getAll returns complete items', async () => {
     const categoryId = emptyCategory();
     const item = await service.api.create(validInput({ categoryId: String(categoryId) }));
     expect(await service.api.getAll({ categoryId: String(categoryId) })).toEqual([item]);
   });
 
-  it('returns a created item immediately', async () => {
+  it('getAll returns a created item immediately', async () => {
     const { id } = await service.api.create(validInput());
     expect((await service.api.getAll({ pageSize: 1 })).map((item) => item.id)).toEqual([id]);
   });
 
-  it('treats a request without a body and Content-Type as an empty input', async () => {
+  it('getAll treats a request without a body and Content-Type as an empty input', async () => {
     const { status, body } = await service.api.post<Item[]>('/api/orpc/items/getAll', null);
     expect(status).toBe(200);
     expect(body).toEqual(await service.api.getAll({}));
   });
 
-  it('lists active boosts first by score, then the newest items, then the highest publicId', async () => {
+  it('getAll lists active boosts first by score, then the newest items, then the highest publicId', async () => {
     const categoryId = emptyCategory();
     const at = new Date('2026-01-01T00:00:00Z');
     const later = new Date(at.getTime() + 1);
@@ -64,7 +64,7 @@ describe('getAll', () => {
     expect(stored).toHaveLength(expected.length);
   });
 
-  it('returns a lapsed boost as ended, and reorders the item after maintenance has run', async () => {
+  it('getAll returns a lapsed boost as ended, and reorders the item after maintenance has run', async () => {
     const categoryId = emptyCategory();
     const createdAt = new Date('2026-01-01T00:00:00Z');
     const lapsed = { isBoosted: true, boostScore: 9, boostExpiresAt: new Date(Date.now() - 1) };
@@ -80,13 +80,13 @@ describe('getAll', () => {
     expect(await publicIds({ categoryId: String(categoryId) })).toEqual([30, 31]);
   });
 
-  it('omits hidden items', async () => {
+  it('getAll omits hidden items', async () => {
     const categoryId = emptyCategory();
     await store(service.database, record({ categoryId, isVisible: false }));
     expect(await service.api.getAll({ categoryId: String(categoryId) })).toEqual([]);
   });
 
-  it('combines filters with AND', async () => {
+  it('getAll combines filters with AND', async () => {
     const categoryId = emptyCategory();
     await store(
       service.database,
@@ -98,7 +98,7 @@ describe('getAll', () => {
     expect(await publicIds({ categoryId: String(categoryId), status: 'sold', search: 'blue' })).toEqual([41]);
   });
 
-  it('returns items of every status when status is omitted or all', async () => {
+  it('getAll returns items of every status when status is omitted or all', async () => {
     const categoryId = emptyCategory();
     const statuses = ['available', 'reserved', 'sold', 'shipped', 'delivered', 'cancelled'] as const;
     await store(service.database, ...statuses.map((status) => record({ categoryId, status })));
@@ -110,7 +110,7 @@ describe('getAll', () => {
     }
   });
 
-  it('finds a category by number and by slug, and returns nothing for an unknown category', async () => {
+  it('getAll finds a category by number and by slug, and returns nothing for an unknown category', async () => {
     const categoryId = emptyCategory();
     await service.database.models.categories.insertMany([{ _id: categoryId, slug: 'kettles', title: 'Kettles' }]);
     await store(service.database, record({ categoryId, publicId: 51 }));
@@ -128,7 +128,7 @@ describe('getAll', () => {
     }
   });
 
-  it('returns a list page by page', async () => {
+  it('getAll returns a list page by page', async () => {
     const categoryId = emptyCategory();
     await store(service.database, ...Array.from({ length: 103 }, () => record({ categoryId })));
     const category = { categoryId: String(categoryId) };
@@ -163,13 +163,13 @@ describe('getAll', () => {
     ['status', { status: { $ne: 'sold' } }],
     ['userId', { userId: 1 }],
     ['after', { after: 1 }],
-  ])('rejects an invalid %s: %j', async (field, input) => {
+  ])('getAll rejects an invalid %s: %j', async (field, input) => {
     const { status, data } = await service.api.error('getAll', input);
     expect(status).toBe(400);
     expect(data.issues.map(({ path }) => path)).toEqual([[field]]);
   });
 
-  it('asks for fewer items if their page is too large to send', async () => {
+  it('getAll asks for fewer items if their page is too large to send', async () => {
     const categoryId = emptyCategory();
     // Larger than `create` allows, as another service may store them. Each character takes six bytes of JSON.
     const description = '\u0001'.repeat(1_000_000);
@@ -191,7 +191,7 @@ describe('getAll', () => {
   });
 
   it.each(['plain', 'enveloped'])(
-    'sends a large page to all clients that request it at the same time: %s',
+    'getAll sends a large page to all clients that request it at the same time: %s',
     async (form) => {
       const categoryId = emptyCategory();
       const description = 'x'.repeat(1_000_000);
@@ -215,7 +215,7 @@ describe('getAll', () => {
     },
   );
 
-  it('reports all issues at once and ignores unknown keys', async () => {
+  it('getAll reports all issues at once and ignores unknown keys', async () => {
     const input = { page: 0, pageSize: 'x', status: 1, after: 'x', unknown: true };
     const { data } = await service.api.error('getAll', input);
     expect(data.issues.map(({ path }) => path[0]).sort()).toEqual(['after', 'page', 'pageSize', 'status']);

@@ -34,26 +34,29 @@ describe('npm run import', () => {
     await removeDatabaseServers();
   });
 
-  it.each(['SIGINT', 'SIGQUIT'] as const)('builds the search index before it exits after %s', async (signal) => {
-    await database.models.items.deleteMany({});
-    const schema = new SchemaRepository(database);
-    await schema.createIndexes();
-    const launcher: ChildProcess = spawn(process.execPath, ['tools/import.mjs', '-'], { env });
-    const exited = once(launcher, 'exit');
-    launcher.stdout?.resume();
-    launcher.stderr?.resume();
-    launcher.stdin?.write(`${JSON.stringify(validInput({}))}\n`.repeat(1500));
-    await eventually(async () => {
-      expect(await database.models.items.exists({})).not.toBeNull();
-    }, STARTED_WITHIN_MS);
-    expect((await schema.missingIndexes()).performance).toHaveLength(1);
-    await delayOneIndexBuild();
-    launcher.kill(signal);
-    expect(await exited).toEqual([130, null]);
-    expect(await schema.missingIndexes()).toEqual({ unique: [], performance: [] });
-  });
+  it.each(['SIGINT', 'SIGQUIT'] as const)(
+    'npm run import builds the search index before it exits after %s',
+    async (signal) => {
+      await database.models.items.deleteMany({});
+      const schema = new SchemaRepository(database);
+      await schema.createIndexes();
+      const launcher: ChildProcess = spawn(process.execPath, ['tools/import.mjs', '-'], { env });
+      const exited = once(launcher, 'exit');
+      launcher.stdout?.resume();
+      launcher.stderr?.resume();
+      launcher.stdin?.write(`${JSON.stringify(validInput({}))}\n`.repeat(1500));
+      await eventually(async () => {
+        expect(await database.models.items.exists({})).not.toBeNull();
+      }, STARTED_WITHIN_MS);
+      expect((await schema.missingIndexes()).performance).toHaveLength(1);
+      await delayOneIndexBuild();
+      launcher.kill(signal);
+      expect(await exited).toEqual([130, null]);
+      expect(await schema.missingIndexes()).toEqual({ unique: [], performance: [] });
+    },
+  );
 
-  it('imports into the database whose URI is in a file', async () => {
+  it('npm run import stores items in the database whose URI is in a file', async () => {
     await new SchemaRepository(database).createIndexes();
     const folder = await mkdtemp(join(tmpdir(), 'import-uri-'));
     const file = join(folder, 'mongodb-uri');
@@ -68,7 +71,7 @@ describe('npm run import', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('stops passing a renamed brand on to items after a signal, and continues when it runs again', async () => {
+  it('npm run import stops passing a renamed brand on after a signal, and continues when it runs again', async () => {
     await new SchemaRepository(database).createIndexes();
     await database.models.items.deleteMany({});
     await store(database, ...Array.from({ length: ITEMS }, () => record({ brandId: 5 })));

@@ -46,7 +46,7 @@ describe('import', () => {
       await database?.close();
     });
 
-    it('stores items that are immediately searchable and in list order', async () => {
+    it('an import stores items that are immediately searchable and in list order', async () => {
       const word = uniqueWord();
       const item = (name: string, more: object = {}) => validInput({ name: `${word} ${name}`, ...more });
       const { code, stdout } = await importLines([
@@ -76,7 +76,7 @@ describe('import', () => {
       );
     });
 
-    it('assigns publicIds and slugs as create does, and create continues after them', async () => {
+    it('an import assigns publicIds and slugs as create does, and create continues after them', async () => {
       const before = await service.api.create(validInput());
       await importLines([validInput({ name: 'Crème brûlée', externalId: uniqueWord() })]);
       const [imported] = await storedAs('Crème brûlée');
@@ -86,7 +86,7 @@ describe('import', () => {
       expect(imported?.publicId).toBeLessThan(after.publicId);
     });
 
-    it('uses other publicIds when its own are taken', async () => {
+    it('an import uses other publicIds when its own are taken', async () => {
       const { publicId } = await service.api.create(validInput());
       await store(service.database, record({ publicId: publicId + 2 }));
       const name = uniqueWord();
@@ -97,7 +97,7 @@ describe('import', () => {
       expect(await storedAs(name)).toHaveLength(3);
     });
 
-    it('resolves category slugs, brands and conditions', async () => {
+    it('an import resolves category slugs, brands and conditions', async () => {
       const word = uniqueWord();
       const { categories, brands, conditions } = service.database.models;
       await categories.insertMany([{ _id: 31, slug: word, title: 'Bicycles' }]);
@@ -108,7 +108,7 @@ describe('import', () => {
       expect(found).toMatchObject({ categoryId: 31, brandTitle: `Brand${word}`, condition: 'Like new' });
     });
 
-    it('reads CSV', async () => {
+    it('an import reads CSV', async () => {
       const word = uniqueWord();
       const file = await fileOf(
         `${word}.csv`,
@@ -127,7 +127,7 @@ describe('import', () => {
       });
     });
 
-    it('changes and duplicates nothing when a file is imported again', async () => {
+    it('a second import of the same file changes and duplicates nothing', async () => {
       const name = uniqueWord();
       const lines = [
         validInput({ name, externalId: `${name}-1`, price: 10 }),
@@ -145,7 +145,7 @@ describe('import', () => {
       expect(await storedAs(name)).toEqual(before);
     });
 
-    it('writes each bad line to a file with its number and the reasons, and stores the others', async () => {
+    it('an import writes each bad line to a file with its number and the reasons, and stores the others', async () => {
       const name = uniqueWord();
       const rejects = join(folder, 'rejects.ndjson');
       const long = `{"name":"${'x'.repeat(1_100_000)}"}`;
@@ -175,14 +175,14 @@ describe('import', () => {
       expect(await storedAs(name)).toHaveLength(1);
     });
 
-    it('prints the first bad lines when there is no file for them', async () => {
+    it('an import prints the first bad lines when there is no file for them', async () => {
       const { code, stderr } = await importLines(Array.from({ length: 20 }, () => '{"price":true}'));
       expect(code).toBe(1);
       expect(stderr).toContain('line 5: name: ');
       expect(stderr).not.toContain('line 6: ');
     });
 
-    it('stores nothing in a dry run, and reports what it would store', async () => {
+    it('an import stores nothing in a dry run, and reports what it would store', async () => {
       const name = uniqueWord();
       const numberBefore = await service.database.models.counters.findById('item.publicId').lean();
       const { code, stdout } = await importLines([validInput({ name }), 'not json'], '--dry-run');
@@ -195,7 +195,7 @@ describe('import', () => {
     });
 
     it.each(['SIGINT', 'SIGTERM'] as const)(
-      'stops cleanly on %s, and stores each item once when it is run again',
+      'an import stops cleanly on %s, and stores each item once when it is run again',
       async (signal) => {
         const name = uniqueWord();
         const lines = ndjson(
@@ -221,7 +221,7 @@ describe('import', () => {
       },
     );
 
-    it('leaves a database that it has filled with all its indexes, even if it is interrupted', async () => {
+    it('an import leaves a database that it has filled with all its indexes, even if it is interrupted', async () => {
       const env = freshEnvironment();
       database = await openDatabase(env);
       const schema = new SchemaRepository(database);
@@ -239,7 +239,7 @@ describe('import', () => {
       expect(await schema.missingIndexes()).toEqual({ unique: [], performance: [] });
     });
 
-    it('imports the output of generate', async () => {
+    it('an import stores the output of generate', async () => {
       const { code, stdout } = await runToExit('generate', {}, ['1200', '--seed', '8']);
       expect([code, stdout.trimEnd().split('\n').length]).toEqual([0, 1200]);
       expect((await runToExit('generate', {}, ['1200', '--seed', '8'])).stdout).toBe(stdout);
@@ -248,7 +248,7 @@ describe('import', () => {
   });
 
   describe('of reference data', () => {
-    it('stores new entries and updates existing ones', async () => {
+    it('an import of reference data stores new entries and updates existing ones', async () => {
       const word = uniqueWord();
       const first = await importLines([{ id: 71, slug: word, title: 'Boats' }], '--kind', 'categories');
       expect(first.stdout).toContain('1 stored');
@@ -262,7 +262,7 @@ describe('import', () => {
       });
     });
 
-    it('rejects incomplete entries and a slug that another category has', async () => {
+    it('an import of reference data rejects incomplete entries and a slug that another category has', async () => {
       const word = uniqueWord();
       const lines = [
         { id: 81, slug: word, title: 'One' },
@@ -278,7 +278,7 @@ describe('import', () => {
       expect(await service.database.models.categories.countDocuments({ _id: { $gte: 81, $lte: 84 } })).toBe(1);
     });
 
-    it('passes a renamed brand on to its items and to search', async () => {
+    it('an import passes a renamed brand on to its items and to search', async () => {
       const [former, name] = [uniqueWord(), uniqueWord()];
       const brands = (title: string) => run(['-', '--kind', 'brands', '--format', 'csv'], `id,title\n61,${title}\n`);
       await brands(former);
@@ -291,7 +291,7 @@ describe('import', () => {
       expect((await search(name)).map(({ brandTitle }) => brandTitle).sort()).toEqual([latter, null].sort());
     });
 
-    it('passes a renamed brand on to items that other services have changed', async () => {
+    it('an import passes a renamed brand on to items that other services have changed', async () => {
       const { MONGODB_URI: uri = '' } = service.env;
       const name = uniqueWord();
       const brand = (title: string) => importLines([{ id: 63, title }], '--kind', 'brands');
@@ -306,7 +306,7 @@ describe('import', () => {
       expect(await search(latter)).toMatchObject([{ name, brandTitle: latter }]);
     });
 
-    it('passes a renamed brand on even if another service has made a new item invalid', async () => {
+    it('an import passes a renamed brand on even if another service has made a new item invalid', async () => {
       const schema = new SchemaRepository(service.database);
       const name = uniqueWord();
       const brand = (title: string) => importLines([{ id: 64, title }], '--kind', 'brands');
@@ -323,7 +323,7 @@ describe('import', () => {
       expect(await search(latter)).toMatchObject([{ name, brandTitle: latter }]);
     });
 
-    it('passes on a new title that an earlier run failed to pass on', async () => {
+    it('an import passes on a new title that an earlier run failed to pass on', async () => {
       const name = uniqueWord();
       await service.database.models.conditions.insertMany([{ _id: 91, title: 'Former' }]);
       await importLines([validInput({ name, conditionId: 91 })]);
@@ -340,29 +340,29 @@ describe('import', () => {
       ['a folder', [tmpdir()], 'Cannot read'],
       ['an unknown option', ['-', '--fast'], 'usage: import'],
       ['a rejects file that cannot be written', ['-', '--rejects', '/nowhere/rejects'], 'Cannot write'],
-    ])('exits with 2 given %s', async (_, args, reason) => {
+    ])('an import exits with 2 given %s', async (_, args, reason) => {
       const { code, stderr } = await run(args);
       expect([code, stderr]).toEqual([2, expect.stringContaining(reason)]);
     });
 
-    it('exits with 2 if the database has no indexes', async () => {
+    it('an import exits with 2 if the database has no indexes', async () => {
       const { code, stderr } = await runToExit('import', freshEnvironment(), ['-']);
       expect([code, stderr]).toEqual([2, expect.stringContaining('npm run setup')]);
     });
 
-    it('exits with 2 if MongoDB does not respond', async () => {
+    it('an import exits with 2 if MongoDB does not respond', async () => {
       const env = { MONGODB_URI: 'mongodb://127.0.0.1:9/none' };
       const { code, stderr } = await runToExit('import', env, ['-']);
       expect([code, stderr]).toEqual([2, expect.stringContaining('MongoDB did not respond')]);
     });
 
-    it('keeps the rejects of an earlier run', async () => {
+    it('an import that cannot run keeps the rejects of an earlier run', async () => {
       const rejects = await fileOf('earlier.ndjson', 'earlier');
       expect((await runToExit('import', freshEnvironment(), ['-', '--rejects', rejects])).code).toBe(2);
       expect(await readFile(rejects, 'utf8')).toBe('earlier');
     });
 
-    it('ends on a signal while it connects', async () => {
+    it('an import ends on a signal while it connects', async () => {
       const command = new Command('import', { MONGODB_URI: 'mongodb://127.0.0.1:9/none' }, ['-']);
       await eventually(() => {
         expect(command.stderr).toContain('trying again');
@@ -373,7 +373,7 @@ describe('import', () => {
     });
   });
 
-  it('keeps its connection for longer than it waits for one to open', async () => {
+  it('a command keeps its connection for longer than it waits for one to open', async () => {
     const { MONGODB_URI: before } = process.env;
     process.env['MONGODB_URI'] = service.env['MONGODB_URI'];
     const connectTimeoutMs = 3000;

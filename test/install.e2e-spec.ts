@@ -38,13 +38,13 @@ describe('the installation of dependencies by a tool', () => {
       () => false,
     );
 
-  it('installs once', async () => {
+  it('a tool installs dependencies once', async () => {
     expect((await install()).stderr).toBe('Install dependencies (npm ci)\n');
     expect((await install()).stderr).toBe('');
     expect(await isLocked()).toBe(false);
   });
 
-  it('repeats an installation whose record is incomplete', async () => {
+  it('a tool repeats an installation whose record is incomplete', async () => {
     await install();
     const record = await readFile(join(folder, RECORD), 'utf8');
     await writeFile(join(folder, RECORD), record.slice(0, 5000));
@@ -63,7 +63,7 @@ describe('the installation of dependencies by a tool', () => {
     ],
     ['accepts an installation without an optional package for another libc', { libc: ['none'] }, false],
     ['accepts an installation without an optional package for any platform', { os: undefined, cpu: undefined }, false],
-  ])('%s', async (_, platform, isRepeated) => {
+  ])('a tool %s', async (_, platform, isRepeated) => {
     await install();
     const lock = JSON.parse(await readFile(join(folder, 'package-lock.json'), 'utf8')) as {
       packages: Record<string, object>;
@@ -74,7 +74,7 @@ describe('the installation of dependencies by a tool', () => {
     expect((await install()).stderr).toBe(isRepeated ? 'Install dependencies (npm ci)\n' : '');
   });
 
-  it('does not wait for a lock that names no running process', async () => {
+  it('a tool does not wait for a lock that names no running process', async () => {
     await mkdir(join(folder, '.local'));
     await writeFile(join(folder, '.local', 'install.lock'), '');
     expect((await install()).stderr).toBe('Install dependencies (npm ci)\n');
@@ -83,12 +83,12 @@ describe('the installation of dependencies by a tool', () => {
     expect((await install()).stderr).toBe('Install dependencies (npm ci)\n');
   });
 
-  it('leaves no lock if npm fails', async () => {
+  it('a tool leaves no lock if npm fails', async () => {
     await expect(install({ NPM_FAILS: 'yes' })).rejects.toMatchObject({ code: 2 });
     expect(await isLocked()).toBe(false);
   });
 
-  it('prints one line and leaves no lock if npm is not on PATH', async () => {
+  it('a tool prints one line and leaves no lock if npm is not on PATH', async () => {
     await expect(install({ PATH: folder })).rejects.toMatchObject({
       code: 2,
       stderr: 'Install dependencies (npm ci)\nspawn npm ENOENT\n',
@@ -96,7 +96,7 @@ describe('the installation of dependencies by a tool', () => {
     expect(await isLocked()).toBe(false);
   });
 
-  it('prints one line if it cannot write to the checkout', async () => {
+  it('a tool prints one line if it cannot write to the checkout', async () => {
     await writeFile(join(folder, '.local'), '');
     await expect(install()).rejects.toMatchObject({
       code: 2,

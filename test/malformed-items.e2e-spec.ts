@@ -392,7 +392,7 @@ describe('documents written by other services', () => {
       ['favourites', { userId: 'reader' }],
     ];
 
-    it.each(lists)('skips malformed items in a walk of %s and returns each valid one once', async (_, list) => {
+    it.each(lists)('getAll skips malformed items in a walk of %s and returns each valid one once', async (_, list) => {
       const good = await storeMixed();
       for (const pageSize of [1, 2, 5]) {
         const walked = (await walk(client, { ...list, pageSize })).map((item) => ItemSchema.parse(item));
@@ -421,13 +421,16 @@ describe('documents written by other services', () => {
         expect(await idsOf({ after: id, pageSize: 20 })).toEqual(listed.slice(n + 1));
     });
 
-    it.each(lists)('skips malformed items in the pages of %s and returns each valid one once', async (_, list) => {
-      const good = await storeMixed();
-      const stored = good.length + 37 + displaced.length;
-      const pages = Array.from({ length: Math.ceil(stored / 5) }, (__, n) => ({ ...list, page: n + 1, pageSize: 5 }));
-      const ids = await Promise.all(pages.map(idsOf));
-      expect(ids.flat().sort()).toEqual(good);
-    });
+    it.each(lists)(
+      'getAll skips malformed items in the pages of %s and returns each valid one once',
+      async (_, list) => {
+        const good = await storeMixed();
+        const stored = good.length + 37 + displaced.length;
+        const pages = Array.from({ length: Math.ceil(stored / 5) }, (__, n) => ({ ...list, page: n + 1, pageSize: 5 }));
+        const ids = await Promise.all(pages.map(idsOf));
+        expect(ids.flat().sort()).toEqual(good);
+      },
+    );
   });
 });
 
@@ -459,7 +462,7 @@ describe('setup', () => {
   };
   const REFUSED = { code: 121 };
 
-  it('makes MongoDB reject malformed items from any client', async () => {
+  it('setup makes MongoDB reject malformed items from any client', async () => {
     await setUp();
     await expect(insert({ stock: '5' })).rejects.toMatchObject(REFUSED);
     await expect(update({ price: '12.50' })).rejects.toMatchObject(REFUSED);
@@ -499,7 +502,7 @@ describe('setup', () => {
       ).rejects.toMatchObject(REFUSED);
   });
 
-  it('lets MongoDB accept what other services may write', async () => {
+  it('setup lets MongoDB accept what other services may write', async () => {
     await setUp();
     const values: Values[] = [
       { price: Decimal128.fromString('12.50') },
@@ -515,7 +518,7 @@ describe('setup', () => {
     for (const value of values) await expect(update(value)).resolves.toMatchObject({ matchedCount: 1 });
   });
 
-  it('lets the service write its own items', async () => {
+  it('setup lets the service write its own items', async () => {
     await setUp();
     const input = validInput({ brandId: 7, conditionId: 2, isFeatured: true, photos: [{}, 1, null, ['x'], { a: {} }] });
     const { id } = await service.api.create(input);
@@ -529,7 +532,7 @@ describe('setup', () => {
     expect(validators).toMatchObject([{ options: { validator: { $jsonSchema: {} } } }]);
   });
 
-  it('installs no validator with VALIDATE_WRITES=off, and removes an existing one', async () => {
+  it('setup installs no validator with VALIDATE_WRITES=off, and removes an existing one', async () => {
     const isValidated = async (): Promise<boolean> =>
       insert({ stock: '5' }).then(
         () => false,
@@ -543,7 +546,7 @@ describe('setup', () => {
     expect(await isValidated()).toBe(false);
   });
 
-  it('succeeds with malformed documents in the database, and derives the search terms of all others', async () => {
+  it('setup succeeds with malformed documents in the database, and derives the search terms of all others', async () => {
     const word = uniqueWord();
     const item = record({ name: word });
     const values: Values[] = [{ name: null }, { description: null }, { description: 7 }, { stock: '5' }];
@@ -587,7 +590,7 @@ describe('check-data', () => {
     await database.close();
   });
 
-  it('reports that every item conforms, and exits with 0', async () => {
+  it('check-data reports that every item conforms, and exits with 0', async () => {
     const stored = await store(database, record(), record({ isVisible: false }), record({ status: 'sold' }), record());
     const [decimal, unset] = stored;
     await writeMalformed(database, [
@@ -599,7 +602,7 @@ describe('check-data', () => {
     expect(stdout).toContain('every item conforms');
   });
 
-  it('names each document that does not conform and its field, and exits with 1', async () => {
+  it('check-data names each document that does not conform and its field, and exits with 1', async () => {
     const good = await store(database, record(), record());
     const bad = await store(database, ...MALFORMED.map((_, n) => record({ isVisible: n % 2 === 0 })));
     await writeMalformed(
@@ -619,7 +622,7 @@ describe('check-data', () => {
     for (const item of good) expect(stdout).not.toContain(idOf(item));
   });
 
-  it('names a document whose id has control characters on one line', async () => {
+  it('check-data names a document whose id has control characters on one line', async () => {
     const { collection } = database.models.items;
     await collection.insertOne({ ...record(), _id: 'a\n\u001B[2J\u009Bb' as never });
     const { code, stdout } = await runToExit('check-data', env, []);

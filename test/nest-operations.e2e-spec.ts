@@ -95,7 +95,7 @@ describe.each(['on', 'off'])('the three operations (fast lane %s)', (lane) => {
 });
 
 describe('createApp', () => {
-  it('throws if the operations are at other paths, where authentication and limits would not find them', async () => {
+  it('createApp throws if the operations are at other paths, where authentication and limits would not find them', async () => {
     Controller('v2/items')(ItemsController);
     const config = loadApiConfig(freshEnvironment({ PORT: '0', ADMIN_PORT: '0' }));
     await expect(createApp(config, await createLogger('test', 'silent'))).rejects.toThrow('/api/orpc/items/getAll');

@@ -92,7 +92,7 @@ describe('Prefer', () => {
   });
 
   it.each(['wait=60', 'wait=99999999999', 'handling=strict', 'return=minimal'])(
-    '%s returns the item',
+    'a create with Prefer: %s returns the item',
     async (prefer) => {
       const { status, headers } = await send<Item>(api, prefer, validInput());
       expect([status, headers.get('preference-applied')]).toEqual([200, null]);
@@ -100,7 +100,7 @@ describe('Prefer', () => {
   );
 
   it.each(['respond-async=no', 'respond async', 'wait=soon', 'wait=-1', 'wait', '=', ',;,', '"respond-async"'])(
-    '%s is ignored',
+    'a Prefer header with %s is ignored',
     async (prefer) => {
       const { status, body } = await send<Item>(api, prefer, validInput());
       expect([status, typeof body.publicId]).toEqual([200, 'number']);
@@ -157,7 +157,7 @@ describe('Prefer, while no worker runs', () => {
     ['wait=3600', 504, CREATE_WAIT_MS],
     ['respond-async, wait=99999999999', 202, CREATE_WAIT_MS],
     ['wait=soon', 504, CREATE_WAIT_MS],
-  ])('%s returns a %i after %i ms', async (prefer, status, waitMs) => {
+  ])('a create with Prefer: %s returns a %i after %i ms', async (prefer, status, waitMs) => {
     await eventually(async () => {
       const response = await timed(prefer);
       expect(response.status).toBe(status);

@@ -25,7 +25,7 @@ describe('npm start', () => {
     await rm(folder, { recursive: true, maxRetries: 5 });
   });
 
-  it('starts everything, prints commands that work, and stops everything', async () => {
+  it('npm start starts everything, prints commands that work, and stops everything', async () => {
     const { MONGODB_URI, REDIS_URL, ...env } = process.env;
     expect([MONGODB_URI, REDIS_URL]).not.toContain(undefined);
     child = spawn('npm', ['start'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
