@@ -6,7 +6,7 @@ import { ApiReadiness } from './readiness.js';
 const PROBE_TIMEOUT_MS = 1000;
 
 describe('ApiReadiness', () => {
-  it('does not list the indexes again in every check, once none is missing', async () => {
+  it('readiness does not list the indexes again in every check, once none is missing', async () => {
     const missing = { unique: ['items.publicId_1'], performance: [] };
     const complete = { unique: [], performance: [] };
     const missingIndexes = jest.fn().mockResolvedValueOnce(missing).mockResolvedValue(complete);

@@ -55,7 +55,7 @@ describe('CreateQueue', () => {
     expect(await storedHash()).toBe('hash');
   });
 
-  it('continues the trace of a request in the job that it replaces', async () => {
+  it('the create queue continues the trace of a request in the job that it replaces', async () => {
     const unreadable = await makeUnreadable();
     const request = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7', traceFlags: 1 };
     const active = trace.setSpanContext(ROOT_CONTEXT, request);

@@ -106,30 +106,33 @@ describe('JobWorker', () => {
     ['is not JSON', 'data', 'not JSON', 'The job is not JSON'],
     ['is nested too deeply', 'data', `${'['.repeat(50_000)}${']'.repeat(50_000)}`, 'The job cannot be read'],
     ['has null instead of options', 'opts', 'null', 'The job cannot be read'],
-  ])('fails a job that %s when it first takes it, while idle or by completing another job', async (...unreadable) => {
-    const [, field, text, reason] = unreadable;
-    const addUnreadable = async (): Promise<void> => {
-      const { id = '' } = await queue.add('create', {}, { attempts: 3 });
-      await redis.hset(queue.toKey(id), field, text);
-    };
-    const complete = await beginWith('first');
-    await addUnreadable();
-    complete();
-    await expectCounts({ completed: 1, failed: 1 });
-    await queue.pause();
-    await addUnreadable();
-    await queue.resume();
-    await expectCounts({ completed: 1, failed: 2, active: 0 });
-    await expectFailures(`unreadable: ${reason}`, `unreadable: ${reason}`);
-    // Started once: no job was released by the end of its lock.
-    for (const id of await redis.zrange(queue.toKey('failed'), 0, -1))
-      expect(await redis.hgetall(queue.toKey(id))).toMatchObject({ [field]: text, ats: '1' });
-  });
+  ])(
+    'a job worker fails a job that %s when it first takes it, while idle or by completing another job',
+    async (...unreadable) => {
+      const [, field, text, reason] = unreadable;
+      const addUnreadable = async (): Promise<void> => {
+        const { id = '' } = await queue.add('create', {}, { attempts: 3 });
+        await redis.hset(queue.toKey(id), field, text);
+      };
+      const complete = await beginWith('first');
+      await addUnreadable();
+      complete();
+      await expectCounts({ completed: 1, failed: 1 });
+      await queue.pause();
+      await addUnreadable();
+      await queue.resume();
+      await expectCounts({ completed: 1, failed: 2, active: 0 });
+      await expectFailures(`unreadable: ${reason}`, `unreadable: ${reason}`);
+      // Started once: no job was released by the end of its lock.
+      for (const id of await redis.zrange(queue.toKey('failed'), 0, -1))
+        expect(await redis.hgetall(queue.toKey(id))).toMatchObject({ [field]: text, ats: '1' });
+    },
+  );
 
   it.each([
     ['null instead of options for its removal', { removeOnComplete: null, removeOnFail: null }],
     ['an unknown backoff strategy', { attempts: 2, backoff: { type: 'of another program' } }],
-  ])('completes or fails a job with %s', async (_what, options) => {
+  ])('a job worker completes or fails a job with %s', async (_what, options) => {
     const outcomeOf = ({ name }: Job): JobOutcome =>
       name === 'bad' ? { kind: 'failed', error: new Error('it is bad') } : { kind: 'done' };
     work = (jobs) => Promise.resolve(jobs.map(outcomeOf));
@@ -144,7 +147,7 @@ describe('JobWorker', () => {
     await expectFailures('bad: it is bad');
   });
 
-  it('takes waiting jobs together, up to its concurrency, in the order in which they were added', async () => {
+  it('a job worker takes waiting jobs together, up to its concurrency, in the order in which they were added', async () => {
     await add('a', 'b', 'c', 'd', 'e', 'f');
     worker.start();
     await expectCounts({ completed: 6, active: 0, waiting: 0 });
@@ -154,7 +157,7 @@ describe('JobWorker', () => {
     ]);
   });
 
-  it('takes at most 32 jobs with priorities together', async () => {
+  it('a job worker takes at most 32 jobs with priorities together', async () => {
     const addMany = (count: number, priority: number): Promise<unknown> =>
       queue.addBulk(Array.from({ length: count }, () => ({ name: 'create', data: {}, opts: { priority } })));
     const sizesAfter = async (completed: number): Promise<number[]> => {
@@ -173,7 +176,7 @@ describe('JobWorker', () => {
     expect(await sizesAfter(208)).toEqual([64, 64, 32, 8]);
   });
 
-  it('waits for the first job, and puts jobs that arrive during a batch into the next batch', async () => {
+  it('a job worker waits for the first job, and puts jobs that arrive during a batch into the next batch', async () => {
     const done = await beginWith('a');
     await add('b', 'c');
     done();
@@ -184,7 +187,7 @@ describe('JobWorker', () => {
     await expectCounts({ completed: 3 });
   });
 
-  it('finishes each job with its own outcome', async () => {
+  it('a job worker finishes each job with its own outcome', async () => {
     const outcomeOf = ({ name, attemptsMade, attemptsStarted }: Job): JobOutcome => {
       if (name === 'bad') return { kind: 'failed', error: new UnrecoverableError('it is bad') };
       if (name === 'unlucky' && attemptsMade === 0) return { kind: 'failed', error: new Error('try again') };
@@ -201,7 +204,7 @@ describe('JobWorker', () => {
     await expectFailures('bad: it is bad');
   });
 
-  it('retries all jobs of a batch that throws', async () => {
+  it('a job worker retries all jobs of a batch that throws', async () => {
     work = () => (batches.length === 1 ? Promise.reject(new Error('all of them')) : Promise.resolve([]));
     await add('a', 'b');
     worker.start();
@@ -209,7 +212,7 @@ describe('JobWorker', () => {
     expect(batches[0]).toEqual(['a', 'b']);
   });
 
-  it('takes no jobs while it is paused, and takes them again afterwards', async () => {
+  it('a job worker takes no jobs while it is paused, and takes them again afterwards', async () => {
     let isOver = false;
     worker.start();
     worker.pauseUntil('for a while', () => Promise.resolve(isOver));
@@ -226,7 +229,7 @@ describe('JobWorker', () => {
     expect(log).toEqual(['taking no jobs', 'taking jobs again']);
   });
 
-  it('waits for a moment before it takes a job again that it has given back, even if the reason is over at once', async () => {
+  it('a job worker waits for a moment before it takes a job again that it has given back, even if the reason is over at once', async () => {
     const takenAt: number[] = [];
     work = (jobs) => {
       takenAt.push(performance.now());
@@ -241,7 +244,7 @@ describe('JobWorker', () => {
     expect(second - first).toBeGreaterThan(200);
   });
 
-  it('logs that it takes no jobs, but not that it takes them again, while Redis refuses commands', async () => {
+  it('a job worker logs that it takes no jobs, but not that it takes them again, while Redis refuses commands', async () => {
     await add('a');
     await redis.call('ACL', 'SETUSER', 'default', '-evalsha');
     try {
@@ -258,7 +261,7 @@ describe('JobWorker', () => {
     expect(log).not.toContain('taking jobs again');
   });
 
-  it('takes jobs once Redis accepts the commands that it refused when the worker was created', async () => {
+  it('a job worker takes jobs once Redis accepts the commands that it refused when the worker was created', async () => {
     await queue.waitUntilReady();
     await redis.call('ACL', 'SETUSER', 'default', '-info');
     const refused = newWorker();
@@ -276,7 +279,7 @@ describe('JobWorker', () => {
     }
   });
 
-  it('takes no jobs while the rate limit of the queue is reached, and leaves the event loop free', async () => {
+  it('a job worker takes no jobs while the rate limit of the queue is reached, and leaves the event loop free', async () => {
     await queue.setGlobalRateLimit(1, LIMITED_MS);
     await add('a', 'b');
     const look = jest.spyOn(Worker.prototype, 'getNextJob');
@@ -288,7 +291,7 @@ describe('JobWorker', () => {
     expect(pause).toHaveBeenCalledWith('the rate limit of the queue is reached', expect.anything());
   });
 
-  it('runs a job again if Redis refused to complete it, once Redis accepts commands again', async () => {
+  it('a job worker runs a job again if Redis refused to complete it, once Redis accepts commands again', async () => {
     work = async () => {
       await redis.config('SET', 'min-replicas-to-write', '1');
       return [];
@@ -309,7 +312,7 @@ describe('JobWorker', () => {
     expect(batches.flat().sort()).toEqual(['a', 'a', 'b', 'b']);
   });
 
-  it('finishes the current batch when it is closed, and takes no more jobs', async () => {
+  it('a job worker finishes the current batch when it is closed, and takes no more jobs', async () => {
     const done = await beginWith('a');
     await add('b');
     const closed = worker.close(GRACE_MS);
@@ -318,7 +321,7 @@ describe('JobWorker', () => {
     expect(await queue.getJobCounts()).toMatchObject({ completed: 1, waiting: 1, active: 0 });
   });
 
-  it('gives a job with a priority back so that an idle worker takes it at once', async () => {
+  it('a job worker gives a job with a priority back so that an idle worker takes it at once', async () => {
     let endFirst = (): void => undefined;
     work = () =>
       new Promise(
@@ -349,7 +352,7 @@ describe('JobWorker', () => {
     await idle.close(GRACE_MS);
   });
 
-  it('splits waiting jobs into batches of limited size', async () => {
+  it('a job worker splits waiting jobs into batches of limited size', async () => {
     const large = 'x'.repeat(3 * 1024 * 1024);
     for (const name of ['a', 'b', 'c']) await queue.add(name, { large });
     worker.start();
@@ -357,7 +360,7 @@ describe('JobWorker', () => {
     expect(batches).toEqual([['a', 'b'], ['c']]);
   });
 
-  it('splits waiting jobs by their size as objects, not as JSON', async () => {
+  it('a job worker splits waiting jobs by their size as objects, not as JSON', async () => {
     const structures = Array.from({ length: 50_000 }, () => ({}));
     for (const name of ['a', 'b', 'c']) await queue.add(name, { structures });
     worker.start();
@@ -365,7 +368,7 @@ describe('JobWorker', () => {
     expect(batches).toEqual([['a', 'b'], ['c']]);
   });
 
-  it('takes few more large jobs than fit into the next batch, also if those of this batch are small', async () => {
+  it('a job worker takes few more large jobs than fit into the next batch, also if those of this batch are small', async () => {
     const count = 100;
     const large = { structures: Array.from({ length: 20_000 }, () => ({})) };
     await queue.addBulk(Array.from({ length: count }, () => ({ name: 'small', data: {} })));
@@ -383,7 +386,7 @@ describe('JobWorker', () => {
     expect(Math.max(...active.slice(1))).toBeLessThan(count / 2);
   });
 
-  it('keeps no job while it is paused, also if it completed others before', async () => {
+  it('a job worker keeps no job while it is paused, also if it completed others before', async () => {
     const large = 'x'.repeat(3 * 1024 * 1024);
     for (const name of ['a', 'b', 'c']) await queue.add(name, { large });
     await add('d', 'e');
@@ -403,7 +406,7 @@ describe('JobWorker', () => {
     await expectCounts({ completed: 5 });
   });
 
-  it('renews the locks of active jobs, so that no other worker takes them', async () => {
+  it('a job worker renews the locks of active jobs, so that no other worker takes them', async () => {
     const done = await beginWith('a');
     const [job] = await queue.getActive();
     const lock = `${queue.toKey(job?.id ?? '')}:lock`;
@@ -421,7 +424,7 @@ describe('JobWorker', () => {
     expect(batches).toEqual([['a']]);
   });
 
-  it('continues with other jobs if BullMQ refuses to complete one, and takes that one over later', async () => {
+  it('a job worker continues with other jobs if BullMQ refuses to complete one, and takes that one over later', async () => {
     const done = await beginWith('a');
     const [job] = await queue.getActive();
     await redis.set(`${queue.toKey(job?.id ?? '')}:lock`, "another worker's");
@@ -441,7 +444,7 @@ describe('JobWorker', () => {
     }, TAKEN_OVER_MS);
   });
 
-  it('keeps a limited number of failed creates', async () => {
+  it('the queue keeps a limited number of failed creates', async () => {
     work = (batch) =>
       Promise.resolve(batch.map(() => ({ kind: 'failed', error: new UnrecoverableError('a bug in validation') })));
     worker.start();
@@ -453,7 +456,7 @@ describe('JobWorker', () => {
     await expectCounts({ failed: MAX_FAILED_JOBS, active: 0, waiting: 0 });
   });
 
-  it('keeps the errors of the last attempts only, however often a failed create is retried', async () => {
+  it('a failed create keeps the errors of its last attempts only, however often it is retried', async () => {
     const { attempts } = CREATE_JOB_OPTIONS;
     work = (batch) => Promise.resolve(batch.map(() => ({ kind: 'failed', error: new Error(String(batches.length)) })));
     worker.start();
@@ -471,7 +474,7 @@ describe('JobWorker', () => {
     );
   });
 
-  it('leaves no data of completed creates in Redis', async () => {
+  it('completed creates leave no data in Redis', async () => {
     worker.start();
     for (let n = 0; n < 20; n++) await queue.add('create', {}, CREATE_JOB_OPTIONS);
     await eventually(() => {

@@ -65,13 +65,13 @@ describe('ItemsService.create', () => {
     expect(await counted()).toEqual([{ outcome: 'refused', reason: 'mongodb' }]);
   });
 
-  it('counts a create as refused if the user may not read the categories', async () => {
+  it('a create counts as refused if the user may not read the categories', async () => {
     findCategoryId.mockRejectedValue(new mongo.MongoServerError({ code: 13, message: 'not authorized' }));
     await expect(create()).rejects.toThrow('not authorized');
     expect(await counted()).toEqual([{ outcome: 'refused', reason: 'mongodb' }]);
   });
 
-  it('counts a create as failed if an unexpected error prevents it', async () => {
+  it('a create counts as failed if an unexpected error prevents it', async () => {
     findCategoryId.mockRejectedValue(new TypeError('unexpected'));
     await expect(create()).rejects.toThrow(TypeError);
     expect(await counted()).toEqual([{ outcome: 'failed', reason: '' }]);

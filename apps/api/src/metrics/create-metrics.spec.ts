@@ -51,7 +51,7 @@ describe('CreateMetrics', () => {
     expect(await increased('item_listing_creates_total')).toEqual([labels]);
   });
 
-  it.each(Object.keys(WAIT_ENDS) as WaitEnd[])('counts a wait that ended by %s, and no other', async (end) => {
+  it.each(Object.keys(WAIT_ENDS) as WaitEnd[])('a wait that ended by %s is counted as that alone', async (end) => {
     metrics.countWait(end);
     expect(await increased('item_listing_create_waits_total')).toEqual([{ end }]);
   });

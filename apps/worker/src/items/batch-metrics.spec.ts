@@ -36,18 +36,18 @@ describe('BatchMetrics', () => {
     };
   };
 
-  it('counts attempts from zero, whatever their outcome', async () => {
+  it('attempts are counted from zero, whatever their outcome', async () => {
     expect(await attempts()).toEqual({ done: 0, failed: 0, wait: 0, delay: 0 });
   });
 
-  it.each(KINDS)('counts the attempts of a batch by outcome: %s', async (kind) => {
+  it.each(KINDS)('the attempts of a batch are counted by outcome: %s', async (kind) => {
     const outcomes = [OUTCOMES[kind], OUTCOMES[kind]];
     expect(await metrics.measure(2, () => Promise.resolve(outcomes))).toBe(outcomes);
     expect(await attempts()).toEqual({ done: 0, failed: 0, wait: 0, delay: 0, [kind]: 2 });
     expect(await batches()).toEqual({ sizes: { count: 1, sum: 2 }, durations: 1 });
   });
 
-  it('measures a batch that throws, all of whose jobs have failed', async () => {
+  it('a batch that throws is measured as one whose jobs have all failed', async () => {
     const error = new Error('unexpected');
     await expect(metrics.measure(3, () => Promise.reject(error))).rejects.toBe(error);
     expect(await attempts()).toEqual({ done: 0, failed: 3, wait: 0, delay: 0 });

@@ -25,7 +25,7 @@ describe('CreateItemConsumer', () => {
     jest.restoreAllMocks();
   });
 
-  it('reports that it is dead after 15 checks in a row, but not when Redis is back after the time of as many checks', async () => {
+  it('a consumer reports that it is dead after 15 checks in a row, but not when Redis is back after the time of as many checks', async () => {
     const { REDIS_URL: url = '', QUEUE_PREFIX: queuePrefix = '' } = freshEnvironment();
     const redis = connectRedis(url, 'worker', () => undefined);
     let reply: (waiting: number) => void = () => undefined;
@@ -58,7 +58,7 @@ describe('CreateItemConsumer', () => {
   it.each([
     ['MongoDB responds but confirms no write', new TimeoutError('no majority')],
     ['all jobs are of a version that it does not know', new UnknownVersionError()],
-  ])('does not report that it is dead while %s', async (_what, error) => {
+  ])('a consumer does not report that it is dead while %s', async (_what, error) => {
     const env = freshEnvironment();
     const { REDIS_URL: url = '', QUEUE_PREFIX: queuePrefix = '' } = env;
     const redis = connectRedis(url, 'worker', () => undefined);
@@ -101,7 +101,7 @@ describe('CreateItemConsumer', () => {
     expect(onDead).not.toHaveBeenCalled();
   });
 
-  it('says which error makes it take no jobs, but not its message, which may quote an item', async () => {
+  it('a consumer says which error makes it take no jobs, but not its message, which may quote an item', async () => {
     const env = freshEnvironment();
     const { REDIS_URL: url = '', QUEUE_PREFIX: queuePrefix = '' } = env;
     const redis = connectRedis(url, 'worker', () => undefined);
@@ -126,7 +126,7 @@ describe('CreateItemConsumer', () => {
     await jobs.close();
   });
 
-  it('does not report that it is dead while it processes jobs alone that workers died of', async () => {
+  it('a consumer does not report that it is dead while it processes jobs alone that workers died of', async () => {
     const env = freshEnvironment();
     const { REDIS_URL: url = '', QUEUE_PREFIX: queuePrefix = '' } = env;
     const redis = connectRedis(url, 'worker', () => undefined);

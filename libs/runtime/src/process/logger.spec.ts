@@ -108,7 +108,7 @@ describe('nestLogger', () => {
     expect(lines).toMatchObject([{ level: 50, context: 'InstanceLoader', msg: 'no such provider' }]);
   });
 
-  it('omits an error that Nest throws as well', async () => {
+  it('the logger of Nest omits an error that Nest throws as well', async () => {
     const error = new Error('no such provider');
     const failing = {
       module: TestModule,
