@@ -73,8 +73,9 @@ export function listFilter(
 }
 
 /**
- * Leaves documents out that have an array in a field of the order, which are not valid Items. They could precede the
- * position that a filter begins after, because MongoDB compares it with each element of an array.
+ * Leaves documents out that have an array in a field of the order, which are not valid Items. They may precede the position
+ * after which a filter begins, and would be found again for each position after it: MongoDB compares each element of an
+ * array by itself. Checking it is slow.
  */
 export function withoutArrays({ $nor = [], ...filter }: Filter): Filter {
   return { ...filter, $nor: [...$nor, ...Object.keys(LIST_ORDER).map((field) => ({ [field]: { $type: 'array' } }))] };

@@ -76,9 +76,15 @@ export class ListReader {
     const start = isWalk ? { after: range.after, skip: 0 } : await this.seek(list, filter, range.skip, deadline);
     if (start === END) return { items: [], nextAfter: undefined };
     const { after, skip } = start;
-    const query = isWalk ? withoutArrays(listFilter(list, filter, after)) : listFilter(list, filter, after);
-    // Reads one more item to find out whether any follow.
-    const found = await this.find(list, { filter: query, ...ITEMS, skip, limit: limit + 1 }, deadline);
+    const read = (filter: Filter): Promise<RawItem[]> =>
+      // One more item than the page has tells whether any follow.
+      this.find(list, { filter, ...ITEMS, skip, limit: limit + 1 }, deadline);
+    let query = listFilter(list, filter, after);
+    let found = await read(query);
+    if (isWalk && found.length > 0 && !found.slice(0, limit).some(hasPosition)) {
+      query = withoutArrays(query);
+      found = await read(query);
+    }
     const findPositions = (skipped: number): Promise<RawItem[]> => {
       const positions = { projection: POSITION_FIELDS, skip: skip + skipped, limit: POSITIONS_AT_ONCE };
       return this.find(list, { filter: query, ...positions }, deadline);
@@ -215,6 +221,10 @@ export function positionOf(item: RawItem): ListPosition | undefined {
     if (error instanceof MalformedItem) return undefined;
     throw error;
   }
+}
+
+function hasPosition(item: RawItem): boolean {
+  return positionOf(item) !== undefined;
 }
 
 function positionIn({ isBoosted, ...fields }: mongo.Document): ListPosition | undefined {
