@@ -90,7 +90,7 @@ export class Database {
    */
   async connect(report: (line: string) => void): Promise<void> {
     const reportRarely = throttle(report);
-    while (!this.closing.signal.aborted) {
+    while (!this.isClosing()) {
       try {
         await this.connection.openUri(this.options.uri, this.connectOptions());
         await this.checkRole();
@@ -102,7 +102,7 @@ export class Database {
         return;
       } catch (error) {
         // An attempt that `close` has interrupted says nothing about MongoDB.
-        if (this.closing.signal.aborted) return;
+        if (this.isClosing()) return;
         this.replicaSetMissing = isReplicaSetMissing(error);
         reportRarely(
           this.replicaSetMissing
@@ -209,6 +209,10 @@ export class Database {
   async close(): Promise<void> {
     this.closing.abort();
     await settledWithin(CLOSE_WITHIN_MS, this.connection.close());
+  }
+
+  private isClosing(): boolean {
+    return this.closing.signal.aborted;
   }
 
   /** Throws if the user has no role. MongoDB lets it connect, and even run `ping`. */
