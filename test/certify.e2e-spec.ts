@@ -41,13 +41,13 @@ describe('npm run certify', () => {
     [['--mongodb', 'mongodb://127.0.0.1/own'], '--mongodb and --redis (or MONGODB_URI and REDIS_URL) are required'],
     [['--redis', 'redis://127.0.0.1'], '--mongodb and --redis (or MONGODB_URI and REDIS_URL) are required'],
     [['--mongo', 'mongodb://127.0.0.1/own'], "Unknown option '--mongo'"],
-  ])('prints its usage for %j', async (args, message) => {
+  ])('certify prints its usage for %j', async (args, message) => {
     const output = await refusal(...args);
     expect(output).toContain(message);
     expect(output).toContain('npm run certify -- --mongodb ');
   });
 
-  it('refuses a database that is not empty, and leaves it as it is', async () => {
+  it('certify refuses a database that is not empty, and leaves it as it is', async () => {
     await store(database, record());
     const content = async (): Promise<unknown[]> => [
       (await database.connection.listCollections()).map(({ name }) => name).sort(),
@@ -60,7 +60,7 @@ describe('npm run certify', () => {
     expect(await content()).toEqual(before);
   });
 
-  it('reports settings of Redis that it may not read as unread', async () => {
+  it('the report of certify names settings of Redis that it may not read as unread', async () => {
     const server = await createRedis();
     await startRedis(server);
     const redis = connectRedis(server.url, 'producer', () => undefined);

@@ -74,8 +74,8 @@ export function listFilter(
 
 /**
  * Leaves documents out that have an array in a field of the order, which are not valid Items. They may precede the position
- * after which a filter begins, and would be found again for each position after it: MongoDB compares each element of an
- * array by itself. Checking it is slow.
+ * after which a filter begins, and would be found again after each later position: MongoDB compares each element of an
+ * array separately. This condition makes a query slower.
  */
 export function withoutArrays({ $nor = [], ...filter }: Filter): Filter {
   return { ...filter, $nor: [...$nor, ...Object.keys(LIST_ORDER).map((field) => ({ [field]: { $type: 'array' } }))] };

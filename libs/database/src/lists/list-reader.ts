@@ -76,11 +76,12 @@ export class ListReader {
     const start = isWalk ? { after: range.after, skip: 0 } : await this.seek(list, filter, range.skip, deadline);
     if (start === END) return { items: [], nextAfter: undefined };
     const { after, skip } = start;
-    const read = (filter: Filter): Promise<RawItem[]> =>
-      // One more item than the page has tells whether any follow.
-      this.find(list, { filter, ...ITEMS, skip, limit: limit + 1 }, deadline);
+    // Reads one more item to find out whether any follow.
+    const read = (where: Filter): Promise<RawItem[]> =>
+      this.find(list, { filter: where, ...ITEMS, skip, limit: limit + 1 }, deadline);
     let query = listFilter(list, filter, after);
     let found = await read(query);
+    // Without a position to continue after, the next page would be the same.
     if (isWalk && found.length > 0 && !found.slice(0, limit).some(hasPosition)) {
       query = withoutArrays(query);
       found = await read(query);
