@@ -24,8 +24,8 @@ import { startDemoApi } from './subjects.mjs';
 const WORKER_RATE = 100;
 /** Below the default `BACKLOG_LIMIT`. Many, because the API needs a moment until the first of them are queued. */
 const BURST_ITEMS = 4000;
-/** Of the burst that gives the rate of one worker. */
-const RATE_ITEMS = 1000;
+/** Of the burst that gives the rate of one worker: as many as each of two workers stores of the other bursts. */
+const RATE_ITEMS = 2000;
 const BURST_WORKERS = [2, 6];
 const MAX_DEVIATION = 0.2;
 /** For each worker, until V8 has compiled its code. With the limit, that would take longer than a burst. */
