@@ -2,6 +2,7 @@ import { ItemSchema, type Item } from '@app/contracts';
 import { mongoId } from '@app/database';
 import { mongo } from 'mongoose';
 import { eventually } from './support/eventually.js';
+import { insertUnreadable, UNREADABLE } from './support/insert-bson.js';
 import { record, store, validInput } from './support/items.js';
 import { profile } from './support/profile.js';
 import { startService, startWorker, type Service } from './support/service.js';
@@ -210,6 +211,14 @@ describe('create', () => {
       );
     },
   );
+
+  it('create refuses the slug of a category whose number cannot be read', async () => {
+    const slug = 'unreadable';
+    const uri = service.env['MONGODB_URI'] ?? '';
+    await insertUnreadable(uri, 'categories', { _id: UNREADABLE, slug, title: 'Odd' });
+    expect(await refusedFields(validInput({ categoryId: slug }))).toEqual(['categoryId']);
+    expect((await service.api.call('getAll', { categoryId: slug })).body).toEqual([]);
+  });
 
   it('create accepts the slug of a category', async () => {
     expect(await service.api.create(validInput({ categoryId: 'bicycles' }))).toMatchObject({ categoryId: 7 });

@@ -1,4 +1,5 @@
 import { TtlCache } from '@app/runtime';
+import type { mongo } from 'mongoose';
 import type { Database } from './connection/database.js';
 import type { ItemRecord } from './item-record.js';
 import type { CategoryRecord, TitleRecord } from './models.js';
@@ -7,6 +8,9 @@ import { stringsOnly } from './serialization/projection.js';
 
 /** How long a title may be returned from the cache. */
 const TITLE_CACHE = { forMs: 60_000, count: 10_000 };
+
+/** Matches numbers only. Another service may have stored an id that the driver cannot read. */
+const HAS_NUMBER = { _id: { $gte: 0 } };
 
 /** The numbers by which an item refers to its brand and condition. */
 export type Referring = Pick<ItemRecord, 'brandId' | 'conditionId'>;
@@ -37,9 +41,8 @@ export class ReferenceRepository {
    * @throws TimeoutError at the deadline
    */
   async findCategoryId(slug: string, deadline: number): Promise<number | null> {
-    const { collection } = this.database.models.categories;
     const [found] = await this.database.readAll(deadline, (limits) =>
-      collection.find<CategoryRecord>({ slug }, { projection: { _id: 1 }, limit: 1, ...limits }),
+      this.categories.find({ slug, ...HAS_NUMBER }, { projection: { _id: 1 }, limit: 1, ...limits }),
     );
     return categoryIdOf(found) ?? null;
   }
@@ -47,9 +50,8 @@ export class ReferenceRepository {
   /** Returns the numbers of existing categories, by slug. */
   async findCategoryIds(slugs: readonly string[]): Promise<Map<string, number>> {
     if (slugs.length === 0) return new Map();
-    const { collection } = this.database.models.categories;
-    const query = { slug: { $in: [...slugs] } };
-    const found = await collection.find<CategoryRecord>(query, { projection: stringsOnly('slug') }).toArray();
+    const query = { slug: { $in: [...slugs] }, ...HAS_NUMBER };
+    const found = await this.categories.find(query, { projection: stringsOnly('slug') }).toArray();
     return new Map(
       found.flatMap((category) => {
         const id = categoryIdOf(category);
@@ -68,6 +70,10 @@ export class ReferenceRepository {
       brandTitle: brands.get(brandId) ?? null,
       condition: conditions.get(conditionId) ?? null,
     });
+  }
+
+  private get categories(): mongo.Collection<CategoryRecord> {
+    return this.database.connection.collection<CategoryRecord>('categories');
   }
 
   private async findByIds(kind: 'brands' | 'conditions', ids: Set<unknown>): Promise<Map<number | null, string>> {
