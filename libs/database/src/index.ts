@@ -6,7 +6,7 @@ export { ItemsTooLarge } from './connection/find-items.js';
 export * from './keys/api-key-repository.js';
 export { isApiKey, isApiKeyLike } from './keys/api-key.js';
 export type { ItemFilter } from './lists/list-query.js';
-export type { ItemPage } from './lists/list-reader.js';
+export { isExpensive, type ItemPage } from './lists/list-reader.js';
 export { itemJson, itemsJson, type ItemView, type RawItem } from './serialization/item-json.js';
 export { FIRST_TIME, LAST_TIME } from './serialization/item-validator.js';
 export { MalformedItem, toItemWithoutUrl } from './serialization/plain-item.js';

@@ -1,5 +1,5 @@
 import { ItemIdSchema, type ItemWithoutUrl } from '@app/contracts';
-import { BatchLoader, EXPIRED, Limiter, TimeoutError, type FoundValues } from '@app/runtime';
+import { BatchLoader, type FoundValues } from '@app/runtime';
 import type { mongo } from 'mongoose';
 import type { Database } from './connection/database.js';
 import { DURABLE_WRITE, insertEach, type InsertFailure } from './insert-each.js';
@@ -7,7 +7,7 @@ import type { ItemRecord } from './item-record.js';
 import { FavouritesReader } from './lists/favourites-reader.js';
 import { decodeCursor, FAVOURITES_CURSOR, LIST_CURSOR, type CursorKind } from './lists/list-cursor.js';
 import { POSITION_FIELDS, type ItemFilter, type ListPosition } from './lists/list-query.js';
-import { isExpensive, ListReader, positionOf, type ItemPage, type PageRange } from './lists/list-reader.js';
+import { ListReader, positionOf, type ItemPage, type PageRange } from './lists/list-reader.js';
 import { mongoId } from './mongo-id.js';
 import { deserialize, idOf, type RawItem } from './serialization/item-json.js';
 import { MalformedItem, toItemWithoutUrl } from './serialization/plain-item.js';
@@ -30,17 +30,6 @@ const STORED = {
   raw: true,
 } as const;
 
-/** How many expensive lists are read at the same time, so that getById and first pages stay fast. */
-const EXPENSIVE_AT_ONCE = 2;
-/**
- * The most items that are read at the same time for small pages, and for the other ones: as many as the largest page
- * has. Items may be large, and the event loop has to receive and serialize them. The limits are separate so that small
- * pages do not wait for large ones.
- */
-const ITEMS_AT_ONCE = 100;
-/** The most items of a small page. */
-const SMALL_PAGE = 20;
-
 const EMPTY_PAGE: ItemPage = { items: [], nextAfter: undefined };
 
 /** Reads and inserts items. Only reads by id return hidden items. Deadlines are in ms of `performance.now()`. */
@@ -52,9 +41,6 @@ export class ItemRepository {
   });
   private readonly lists: ListReader;
   private readonly favourites: FavouritesReader;
-  private readonly expensive = new Limiter(EXPENSIVE_AT_ONCE);
-  private readonly largePages = new Limiter(ITEMS_AT_ONCE);
-  private readonly smallPages = new Limiter(ITEMS_AT_ONCE);
 
   /** @param onMalformed called for each stored create that is not a valid Item */
   constructor(
@@ -78,13 +64,7 @@ export class ItemRepository {
   ): Promise<ItemPage | undefined> {
     const range = await toRange(LIST_CURSOR, request, (id) => this.findListPosition(id, deadline));
     if (range === undefined) return undefined;
-    if (filter === undefined) return EMPTY_PAGE;
-    const read = (): Promise<ItemPage> => this.lists.findPage(filter, range, deadline);
-    const pages = request.limit <= SMALL_PAGE ? this.smallPages : this.largePages;
-    const turn = isExpensive(filter, range)
-      ? this.expensive.run(read, { deadline })
-      : pages.run(read, { deadline, weight: request.limit });
-    return inTime(await turn);
+    return filter === undefined ? EMPTY_PAGE : this.lists.findPage(filter, range, deadline);
   }
 
   /**
@@ -103,9 +83,7 @@ export class ItemRepository {
     const find = (id: mongo.ObjectId) => this.favourites.findPosition(userId, id, deadline);
     const range = await toRange(FAVOURITES_CURSOR, request, find);
     if (range === undefined) return undefined;
-    if (filter === undefined) return EMPTY_PAGE;
-    const read = () => this.favourites.findPage(userId, filter, range, deadline);
-    return inTime(await this.expensive.run(read, { deadline }));
+    return filter === undefined ? EMPTY_PAGE : this.favourites.findPage(userId, filter, range, deadline);
   }
 
   /**
@@ -195,9 +173,4 @@ async function toRange<Position>(
   const isId = ItemIdSchema.safeParse(request.after).success;
   const after = isId ? await find(mongoId(request.after)) : decodeCursor(kind, request.after);
   return after && { limit: request.limit, after };
-}
-
-function inTime(page: ItemPage | typeof EXPIRED): ItemPage {
-  if (page === EXPIRED) throw new TimeoutError('no turn in time');
-  return page;
 }

@@ -1,4 +1,11 @@
-import type { ItemRepository, RawItem, ReferenceRepository, SecretRepository } from '@app/database';
+import {
+  ItemRepository,
+  type Database,
+  type ItemPage,
+  type RawItem,
+  type ReferenceRepository,
+  type SecretRepository,
+} from '@app/database';
 import { TimeoutError, type ApiConfig } from '@app/runtime';
 import { mongo } from 'mongoose';
 import { Registry } from 'prom-client';
@@ -15,6 +22,7 @@ const READ_WITHIN_MS = 1800;
 /** A read that begins so much later in time reaches no deadline. */
 const NO_HURRY_MS = 60_000;
 const LARGE_ITEM = rawItem({ photos: [Array.from({ length: 10_000 }, () => 1)] });
+const MALFORMED_ITEM = rawItem({ stock: NaN });
 const REPLAYED = { kind: 'created', item: { path: '/a' }, isReplay: true } as ProducerOutcome;
 
 describe('ItemsService.create', () => {
@@ -92,21 +100,84 @@ describe('ItemsService.create', () => {
   });
 });
 
+describe('ItemsService.getAll', () => {
+  /** The number of queries that have started. None of them ends before the test. */
+  let started: number;
+  let end: () => void;
+  let service: ItemsService;
+  beforeEach(() => {
+    started = 0;
+    const ended = new Promise<[]>((resolve) => {
+      end = () => {
+        resolve([]);
+      };
+    });
+    const query = (): Promise<[]> => {
+      started++;
+      return ended;
+    };
+    const database = {
+      findItems: query,
+      findFirstItems: () => query().then((items) => ({ items, areAll: true })),
+      readAll: query,
+      models: { items: {}, favourites: {} },
+    };
+    service = readerOf(new ItemRepository(database as unknown as Database));
+  });
+
+  const getAll = (input: object): Promise<unknown> =>
+    service.getAll(input, {
+      receivedAt: performance.now() + NO_HURRY_MS,
+      principal: undefined,
+      disconnected: undefined,
+    });
+
+  it.each<[string, (times: number) => object]>([
+    ['favourites', (times) => ({ userId: `reader-${String(times)}` })],
+    ['deep pages', (times) => ({ page: 26 + times, pageSize: 20 })],
+    ['searches for several words', (times) => ({ search: `red bike${String(times)}` })],
+  ])('getAll reads at most two lists of %s at a time, and other lists and items alongside them', async (_, inputOf) => {
+    for (let times = 0; times < 10; times++) void getAll(inputOf(times));
+    await ticks();
+    const ofLists = started;
+    void getAll(inputOf(10));
+    await ticks();
+    expect(started).toBe(ofLists);
+    // A search for two words begins with two counts.
+    expect(ofLists).toBeLessThanOrEqual(4);
+    void getAll({ pageSize: 20 });
+    service.getById({ id: ID }, performance.now() + NO_HURRY_MS).catch(() => undefined);
+    await ticks();
+    expect(started).toBe(ofLists + 2);
+    end();
+    await ticks();
+  });
+
+  it.each<[string, (times: number) => object, number]>([
+    ['the largest pages', (times) => ({ categoryId: String(times), pageSize: 100 }), 1],
+    ['small pages', (times) => ({ categoryId: String(times), pageSize: 20 }), 5],
+    ['deep pages', (times) => ({ page: 11 + times, pageSize: 50 }), 2],
+  ])('getAll reads %s only while few others have not been serialized', async (_, inputOf, most) => {
+    let [unfinished, mostUnfinished] = [0, 0];
+    const findPage = (): Promise<ItemPage> => {
+      mostUnfinished = Math.max(mostUnfinished, ++unfinished);
+      return Promise.resolve({ items: [...Array<RawItem>(10).fill(LARGE_ITEM), MALFORMED_ITEM], nextAfter: undefined });
+    };
+    // The malformed item is the last one of its page.
+    const report = (): unknown => unfinished--;
+    service = readerOf({ findPage } as unknown as ItemRepository, { report } as unknown as MalformedItems);
+    await Promise.all(Array.from({ length: 12 }, (__, times) => getAll(inputOf(times))));
+    expect([unfinished, mostUnfinished]).toEqual([0, most]);
+  });
+});
+
 describe('ItemsService.getById', () => {
   const findById = jest.fn<Promise<RawItem | undefined>, []>();
   let service: ItemsService;
 
   beforeEach(() => {
     jest.resetAllMocks();
-    service = new ItemsService(
-      { findById } as unknown as ItemRepository,
-      {} as ReferenceRepository,
-      {} as CreateItemProducer,
-      {} as SecretRepository,
-      {} as MalformedItems,
-      new CreateMetrics(new Registry()),
-      { publicSiteUrl: '' } as ApiConfig,
-    );
+    service = readerOf({ findById } as unknown as ItemRepository);
   });
 
   /** Requests several items that are read at the same time. Returns when each was serialized, and other work ran. */
@@ -144,3 +215,21 @@ describe('ItemsService.getById', () => {
     expect(await second).toBeInstanceOf(TimeoutError);
   });
 });
+
+/** Returns a service that only reads. */
+function readerOf(items: ItemRepository, malformed = {} as MalformedItems): ItemsService {
+  return new ItemsService(
+    items,
+    {} as ReferenceRepository,
+    {} as CreateItemProducer,
+    {} as SecretRepository,
+    malformed,
+    new CreateMetrics(new Registry()),
+    { publicSiteUrl: '' } as ApiConfig,
+  );
+}
+
+/** Waits until everything that waits for nothing else has run. */
+async function ticks(): Promise<void> {
+  for (let times = 0; times < 5; times++) await new Promise((resolve) => setImmediate(resolve));
+}

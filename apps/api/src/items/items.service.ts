@@ -11,6 +11,7 @@ import {
   type Item,
 } from '@app/contracts';
 import {
+  isExpensive,
   ItemRepository,
   ItemsTooLarge,
   MalformedItem,
@@ -20,8 +21,8 @@ import {
   itemsJson,
   SecretRepository,
   type ItemFilter,
-  type ItemPage,
   type ItemView,
+  type PageRequest,
 } from '@app/database';
 import { isSameRequest, itemIdForKey, itemSize, itemTooLarge, queryTerms, requestHash } from '@app/items';
 import { EventLoopTurns, SingleFlight, withDeadline, type ApiConfig } from '@app/runtime';
@@ -34,6 +35,7 @@ import { isMongodbUnavailable } from '../http/error.filter.js';
 import { CreateItemProducer, type ProducerOutcome } from './create-item.producer.js';
 import { CreateMetrics } from '../metrics/create-metrics.js';
 import { MalformedItems } from './malformed-items.js';
+import { PageLimits } from './page-limits.js';
 import type { Preferences } from '../http/headers/prefer.js';
 
 /** The minimum time that a create gets to be queued, even if its client does not wait. */
@@ -54,6 +56,7 @@ const PAGE_TOO_LARGE = new InputError([
   { path: ['pageSize'], message: 'The items of this page are too large: request fewer items per page' },
 ]);
 const UNKNOWN_POSITION = { path: ['after'], message: 'No item or cursor of this list' };
+const NO_ITEMS: ItemsPage = { items: Json.of([]), nextAfter: undefined };
 const NO_SUCH_ITEM = new ApiError('NOT_FOUND', { message: 'No such item' });
 
 /** The parts of a create request besides its input. */
@@ -93,6 +96,7 @@ export type CreateResult = { kind: 'created'; item: Item; isReplay: boolean } | 
 export class ItemsService {
   /** Many clients request the same page at the same time, above all the first. */
   private readonly pages = new SingleFlight<ItemsPage>();
+  private readonly limits = new PageLimits();
   /** Many large items may arrive in one batch, and serializing each may take milliseconds. */
   private readonly largeItems = new EventLoopTurns(1);
 
@@ -115,28 +119,30 @@ export class ItemsService {
   async getAll({ search = '', ...input }: GetAllInput, { receivedAt, ...caller }: ListContext): Promise<ItemsPage> {
     if (this.config.auth !== undefined && input.userId !== undefined) requireUser(caller.principal, input.userId);
     const request: ListRequest = { ...input, terms: queryTerms(search) };
-    const read = async (deadline: number): Promise<ItemsPage> => {
-      const { items, nextAfter } = await this.findPage(request, deadline).catch((error: unknown) => {
-        throw error instanceof ItemsTooLarge ? PAGE_TOO_LARGE : error;
-      });
-      const json = await itemsJson(items, this.view(), this.malformed.report);
-      if (json.length > MAX_PAGE_BYTES) throw PAGE_TOO_LARGE;
-      return { items: new Json(json), nextAfter };
-    };
+    const read = (deadline: number): Promise<ItemsPage> => this.readPage(request, deadline);
     return this.pages.load(JSON.stringify(request), receivedAt + READ_WITHIN_MS, read, caller.disconnected);
   }
 
-  private async findPage(request: ListRequest, deadline: number): Promise<ItemPage> {
+  private async readPage(request: ListRequest, deadline: number): Promise<ItemsPage> {
     const { userId, page: number = DEFAULT_PAGE, pageSize: limit = DEFAULT_PAGE_SIZE, after } = request;
     if (isTooLong(after) || (after !== undefined && isTooLong(userId))) throw new InputError([UNKNOWN_POSITION]);
-    if (isTooLong(userId)) return { items: [], nextAfter: undefined };
+    if (isTooLong(userId)) return NO_ITEMS;
     const filter = await this.filterOf(request, deadline);
-    const part = after === undefined ? { limit, skip: (number - 1) * limit } : { limit, after };
-    const page = await (userId === undefined
-      ? this.items.findPage(filter, part, deadline)
-      : this.items.findFavouritesPage(userId, filter, part, deadline));
-    if (page === undefined) throw new InputError([UNKNOWN_POSITION]);
-    return page;
+    const part: PageRequest = after === undefined ? { limit, skip: (number - 1) * limit } : { limit, after };
+    const cost = { limit, isExpensive: userId !== undefined || (filter !== undefined && isExpensive(filter, part)) };
+    return this.limits.run(cost, deadline, async () => {
+      const page = await (
+        userId === undefined
+          ? this.items.findPage(filter, part, deadline)
+          : this.items.findFavouritesPage(userId, filter, part, deadline)
+      ).catch((error: unknown) => {
+        throw error instanceof ItemsTooLarge ? PAGE_TOO_LARGE : error;
+      });
+      if (page === undefined) throw new InputError([UNKNOWN_POSITION]);
+      const json = await itemsJson(page.items, this.view(), deadline, this.malformed.report);
+      if (json.length > MAX_PAGE_BYTES) throw PAGE_TOO_LARGE;
+      return { items: new Json(json), nextAfter: page.nextAfter };
+    });
   }
 
   /**

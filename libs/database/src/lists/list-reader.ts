@@ -56,7 +56,7 @@ const POSITIONS_AT_ONCE = 1000;
 const END = Symbol('end');
 
 /** Returns whether a part of a list may be expensive: few items may meet several conditions, or many are skipped. */
-export function isExpensive(filter: ItemFilter, range: PageRange<ListPosition>): boolean {
+export function isExpensive(filter: ItemFilter, range: PageRange<unknown>): boolean {
   return indexedLists(filter).length > 1 || ('skip' in range && range.skip >= MANY_TO_SKIP);
 }
 

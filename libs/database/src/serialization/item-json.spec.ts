@@ -1,11 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import { ITEM_FIELDS, ItemSchema } from '@app/contracts';
+import { TimeoutError } from '@app/runtime';
 import { mongo } from 'mongoose';
 import { itemJson, itemsJson } from './item-json.js';
 import type { StoredItem } from '../item-record.js';
 import { type MalformedItem, toItemWithoutUrl } from './plain-item.js';
 
 const NOW = new Date('2026-11-21T12:00:00.000Z');
+const NO_DEADLINE = Infinity;
 const VIEW = { now: NOW, siteUrl: 'https://shop.example' };
 
 function stored(changes: object = {}): StoredItem {
@@ -245,16 +247,17 @@ describe('itemJson', () => {
     const list = await itemsJson(
       changes.map((each) => mongo.BSON.serialize(stored(each))),
       VIEW,
+      NO_DEADLINE,
       ({ field }) => fields.push(field),
     );
     expect(JSON.parse(list.toString())).toEqual([itemOf(), itemOf(large), itemOf({ price: 1 })]);
     expect(fields).toEqual(['stock', 'name']);
-    expect((await itemsJson([], VIEW, () => undefined)).toString()).toBe('[]');
+    expect((await itemsJson([], VIEW, NO_DEADLINE, () => undefined)).toString()).toBe('[]');
   });
 
   it('itemsJson serializes an item again if it has changed, if its boost has lapsed, and for another site', async () => {
     const list = async (changes: object, view = VIEW): Promise<unknown> => {
-      const json = await itemsJson([mongo.BSON.serialize(stored(changes))], view, () => undefined);
+      const json = await itemsJson([mongo.BSON.serialize(stored(changes))], view, NO_DEADLINE, () => undefined);
       return JSON.parse(json.toString());
     };
     const boostExpiresAt = new Date(NOW.getTime() + 1000);
@@ -266,13 +269,24 @@ describe('itemJson', () => {
     expect(await list(boosted, { ...VIEW, siteUrl })).toMatchObject([{ url: `${siteUrl}/items/red-city-bike-12` }]);
   });
 
-  it('itemsJson lets other work run while it serializes large items', async () => {
+  const largeItems = (): Uint8Array[] => {
     const photos = [Array.from({ length: 16_000 }, (_, index) => index + 0.5)];
-    const large = mongo.BSON.serialize(stored({ photos }));
+    return Array<Uint8Array>(50).fill(mongo.BSON.serialize(stored({ photos })));
+  };
+
+  it('itemsJson lets other work run while it serializes large items', async () => {
     let turns = 0;
     const other = setInterval(() => turns++, 0);
-    await itemsJson(Array<Uint8Array>(50).fill(large), VIEW, () => undefined);
+    await itemsJson(largeItems(), VIEW, NO_DEADLINE, () => undefined);
     clearInterval(other);
     expect(turns).toBeGreaterThan(5);
+  });
+
+  it('itemsJson stops serializing large items at the deadline', async () => {
+    const malformed = mongo.BSON.serialize(stored({ stock: 'many' }));
+    const found: MalformedItem[] = [];
+    const list = itemsJson([...largeItems(), malformed], VIEW, performance.now(), (error) => found.push(error));
+    await expect(list).rejects.toThrow(TimeoutError);
+    expect(found).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ITEM_FIELDS, type ItemWithoutUrl } from '@app/contracts';
-import { TtlCache } from '@app/runtime';
+import { TimeoutError, TtlCache } from '@app/runtime';
 import { mongo } from 'mongoose';
 import { BsonReader, UnexpectedBson } from './bson-reader.js';
 import { MalformedItem, toItem, toItemWithoutUrl } from './plain-item.js';
@@ -43,11 +43,14 @@ const cache = new TtlCache<string, CachedJson>({ forMs: 3_600_000, count: 10_000
 /**
  * Serializes a list of items as JSON in UTF-8. Other work runs in between if the items are large.
  *
+ * @param deadline in ms of `performance.now()`
  * @param onMalformed is called for each document that is not a valid Item; the list omits these
+ * @throws TimeoutError if the deadline passes before all large items are serialized
  */
 export async function itemsJson(
   items: readonly RawItem[],
   view: ItemView,
+  deadline: number,
   onMalformed: (error: MalformedItem) => void,
 ): Promise<Buffer> {
   const parts: Uint8Array[] = [];
@@ -56,6 +59,7 @@ export async function itemsJson(
     if (turnBytes > BYTES_PER_TURN) {
       turnBytes = 0;
       await nextTurn();
+      if (performance.now() > deadline) throw new TimeoutError('not serialized in time');
     }
     turnBytes += item.length;
     try {
