@@ -153,11 +153,20 @@ describe('ItemsService.getAll', () => {
     await ticks();
   });
 
-  it.each<[string, (times: number) => object, number]>([
-    ['the largest pages', (times) => ({ categoryId: String(times), pageSize: 100 }), 1],
-    ['small pages', (times) => ({ categoryId: String(times), pageSize: 20 }), 5],
-    ['deep pages', (times) => ({ page: 11 + times, pageSize: 50 }), 2],
-  ])('getAll reads %s only while few others have not been serialized', async (_, inputOf, most) => {
+  it('getAll returns a list without items while other lists wait for their turn', async () => {
+    for (let times = 0; times < 3; times++) void getAll({ userId: `reader-${String(times)}` });
+    await ticks();
+    const noSuchSlug = 'x'.repeat(1001);
+    expect(await getAll({ userId: 'reader', categoryId: noSuchSlug })).toMatchObject({ nextAfter: undefined });
+    end();
+    await ticks();
+  });
+
+  it.each<[string, number, (times: number) => object]>([
+    ['the largest pages', 1, (times) => ({ categoryId: String(times), pageSize: 100 })],
+    ['small pages', 5, (times) => ({ categoryId: String(times), pageSize: 20 })],
+    ['deep pages', 2, (times) => ({ page: 11 + times, pageSize: 50 })],
+  ])('getAll reads another of %s only while fewer than %d await serialization', async (_, most, inputOf) => {
     let [unfinished, mostUnfinished] = [0, 0];
     const findPage = (): Promise<ItemPage> => {
       mostUnfinished = Math.max(mostUnfinished, ++unfinished);

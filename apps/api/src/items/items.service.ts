@@ -129,8 +129,7 @@ export class ItemsService {
     if (isTooLong(userId)) return NO_ITEMS;
     const filter = await this.filterOf(request, deadline);
     const part: PageRequest = after === undefined ? { limit, skip: (number - 1) * limit } : { limit, after };
-    const cost = { limit, isExpensive: userId !== undefined || (filter !== undefined && isExpensive(filter, part)) };
-    return this.limits.run(cost, deadline, async () => {
+    const read = async (): Promise<ItemsPage> => {
       const page = await (
         userId === undefined
           ? this.items.findPage(filter, part, deadline)
@@ -142,7 +141,9 @@ export class ItemsService {
       const json = await itemsJson(page.items, this.view(), deadline, this.malformed.report);
       if (json.length > MAX_PAGE_BYTES) throw PAGE_TOO_LARGE;
       return { items: new Json(json), nextAfter: page.nextAfter };
-    });
+    };
+    if (filter === undefined) return read();
+    return this.limits.run({ limit, isExpensive: userId !== undefined || isExpensive(filter, part) }, deadline, read);
   }
 
   /**
