@@ -9,7 +9,7 @@ import { stringsOnly } from './serialization/projection.js';
 /** How long a title may be returned from the cache. */
 const TITLE_CACHE = { forMs: 60_000, count: 10_000 };
 
-/** Matches numbers only. Another service may have stored an id that the driver cannot read. */
+/** Matches only numbers that are not negative. Another service may have stored an id that the driver cannot read. */
 const HAS_NUMBER = { _id: { $gte: 0 } };
 
 /** The numbers by which an item refers to its brand and condition. */
