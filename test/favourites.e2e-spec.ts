@@ -1,6 +1,7 @@
 import type { Item } from '@app/contracts';
 import { newMongoId, mongoId } from '@app/database';
 import { mongo } from 'mongoose';
+import { insertUnreadable, UNREADABLE } from './support/insert-bson.js';
 import { addFavourites, record, store } from './support/items.js';
 import { startService, type Service } from './support/service.js';
 import { walk } from './support/walk.js';
@@ -144,6 +145,8 @@ describe("getAll of a user's favourites", () => {
       ...others.map(({ _id }) => ({ userId: 'arrays', itemId: _id, createdAt })),
       { userId: 'arrays', itemId: [new mongo.ObjectId(), new mongo.ObjectId()], createdAt: new Date() },
     ]);
+    const unreadable = { userId: 'arrays', itemId: new mongo.ObjectId(), createdAt: [...createdAt, UNREADABLE] };
+    await insertUnreadable(service.env['MONGODB_URI'] ?? '', 'favourites', unreadable);
     const expected = [newest, newer, older, oldest].map(({ publicId }) => publicId);
     expect(await publicIds({ userId: 'arrays' })).toEqual(expected);
     expect(await publicIds({ userId: 'arrays', page: 2, pageSize: 1 })).toEqual([newer.publicId]);

@@ -1,7 +1,7 @@
 import { mongo } from 'mongoose';
 import type { Database } from '../connection/database.js';
 import { ItemsTooLarge } from '../connection/find-items.js';
-import { idOf, type RawItem } from '../serialization/item-json.js';
+import { deserializeIfReadable, idOf, type RawItem } from '../serialization/item-json.js';
 import { encodeCursor, FAVOURITES_CURSOR, type FavouritePosition } from './list-cursor.js';
 import { conditionsOf, type ItemFilter } from './list-query.js';
 import { MAX_PAGE_BYTES, type ItemPage, type PageRange } from './list-reader.js';
@@ -13,7 +13,7 @@ const MAX_FAVOURITES = 5000;
 const CHUNK = 500;
 
 const ORDER = { createdAt: -1, itemId: -1 } as const;
-const POSITIONS = { projection: { _id: 0, itemId: 1, createdAt: 1 }, sort: ORDER } as const;
+const POSITIONS = { projection: { _id: 0, itemId: 1, createdAt: 1 }, sort: ORDER, raw: true } as const;
 const IDS = { projection: { _id: 1 } } as const;
 
 /**
@@ -120,10 +120,9 @@ export class FavouritesReader {
   ): Promise<FavouritePosition[]> {
     const { collection } = this.database.models.favourites;
     const found = await this.database.readAll(deadline, (limits) =>
-      collection.find<FavouritePosition>(filter, { ...POSITIONS, skip, limit, batchSize: limit, ...limits }),
+      collection.find<RawItem & mongo.Document>(filter, { ...POSITIONS, skip, limit, batchSize: limit, ...limits }),
     );
-    // The ranges match arrays too. They are no positions to read on from, and may match after any position.
-    const positions = found.filter(({ createdAt, itemId }) => !Array.isArray(createdAt) && !Array.isArray(itemId));
+    const positions = found.flatMap((favourite) => positionIn(favourite) ?? []);
     const missing = found.length < limit ? 0 : limit - positions.length;
     return missing === 0 ? positions : [...positions, ...(await this.find(filter, missing, deadline, skip + limit))];
   }
@@ -174,4 +173,14 @@ export class FavouritesReader {
       return item === undefined ? [] : { item, position };
     });
   }
+}
+
+/**
+ * Returns the position of a favourite. The ranges of a query match arrays too, which are no positions to read on from,
+ * may match after any position, and may contain what the driver cannot read.
+ */
+function positionIn(favourite: RawItem): FavouritePosition | undefined {
+  const position = deserializeIfReadable(favourite) as FavouritePosition | undefined;
+  const isPosition = position?.createdAt instanceof Date && position.itemId instanceof mongo.ObjectId;
+  return isPosition ? position : undefined;
 }
