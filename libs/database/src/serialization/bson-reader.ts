@@ -16,7 +16,10 @@ const INT64 = 0x12;
 
 const FIELD = { configurable: true, enumerable: true, writable: true };
 
-/** A document has a value of another type, or a number that JavaScript cannot hold exactly. */
+/** The most values of types that JSON does not have in a document. */
+export const MAX_CONVERTED = 10_000;
+
+/** A document has a value of another type, a number that JavaScript cannot hold exactly, or too many dates and ids. */
 export class UnexpectedBson extends Error {}
 
 /**
@@ -26,6 +29,7 @@ export class UnexpectedBson extends Error {}
 export class BsonReader {
   private readonly text: string;
   private at = 0;
+  private converted = 0;
 
   constructor(private readonly source: Buffer) {
     this.text = source.toString('latin1');
@@ -93,6 +97,11 @@ export class BsonReader {
     return name;
   }
 
+  private countConverted(): void {
+    this.converted += 1;
+    if (this.converted > MAX_CONVERTED) throw new UnexpectedBson();
+  }
+
   private value(type: number | undefined): unknown {
     const { at, source } = this;
     switch (type) {
@@ -114,9 +123,11 @@ export class BsonReader {
       case NULL:
         return null;
       case DATE:
+        this.countConverted();
         this.at += 8;
         return new Date(source.readInt32LE(at + 4) * 2 ** 32 + source.readUInt32LE(at));
       case OBJECT_ID:
+        this.countConverted();
         this.at += 12;
         return new ObjectId(source.subarray(at, at + 12));
       case DOCUMENT:

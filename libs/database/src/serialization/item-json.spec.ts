@@ -183,6 +183,18 @@ describe('itemJson', () => {
     expect(() => itemJson(document, VIEW)).toThrow(`item ${shown} has no usable id`);
   });
 
+  it.each([
+    ['dates', NOW],
+    ['ids', new mongo.ObjectId()],
+    ['decimals', new mongo.Decimal128('1.5')],
+    ['64-bit integers', mongo.Long.fromString('9007199254740993')],
+  ])('itemJson converts 10,000 %s in photos, but not more', (_, value) => {
+    const photos = Array.from({ length: 100 }, () => ({ taken: Array.from({ length: 100 }, () => value) }));
+    expect(serialized(stored({ photos }))).toMatchObject({ photos: { length: 100 } });
+    expect(serialized(stored({ photos: [...photos, value] }))).toBe('photos');
+    expect(serialized(stored({ photos: Array.from({ length: 20_000 }, () => 1.5) }))).not.toBe('photos');
+  });
+
   it('itemJson returns null for a missing nullable field, and rejects a document without any other field', () => {
     for (const { name, isNullable } of ITEM_FIELDS.filter((field) => field.name !== 'id')) {
       const rest = Object.fromEntries(Object.entries(stored()).filter(([other]) => other !== name));

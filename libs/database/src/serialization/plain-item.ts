@@ -1,5 +1,6 @@
 import { ITEM_FIELDS, type FieldKind, type ItemWithoutUrl } from '@app/contracts';
 import { mongo } from 'mongoose';
+import { MAX_CONVERTED } from './bson-reader.js';
 import { storedName } from './projection.js';
 
 const { Decimal128, Long, ObjectId, Timestamp } = mongo;
@@ -57,7 +58,8 @@ export function toItemWithoutUrl(document: object, now: Date): ItemWithoutUrl {
   const stored = document as Record<string, unknown>;
   const values = ITEM_FIELDS.map((field) => {
     const value = stored[storedName(field)];
-    return field.kind === 'values' ? toJson(value) : value;
+    if (field.kind !== 'values') return value;
+    return countConverted(value) > MAX_CONVERTED ? undefined : toJson(value);
   });
   return toItem(values, now);
 }
@@ -127,6 +129,13 @@ function toTime(value: unknown): string | undefined {
   const date = value instanceof Date ? value : new Date((isText ? value : toNumber(value)) ?? NaN);
   const text = Number.isNaN(date.getTime()) ? '' : date.toISOString();
   return text.length === ISO_LENGTH ? text : undefined;
+}
+
+/** Returns how many values of types that JSON does not have are in a value of any shape. */
+function countConverted(value: unknown): number {
+  if (value === null || typeof value !== 'object') return 0;
+  if (!Array.isArray(value) && Object.getPrototypeOf(value) !== Object.prototype) return 1;
+  return Object.values(value).reduce<number>((count, member) => count + countConverted(member), 0);
 }
 
 /** Converts a value of any shape. A Long or Decimal128 that JSON cannot hold exactly becomes a string. */
