@@ -3,6 +3,7 @@ import { IORedisInstrumentation } from '@opentelemetry/instrumentation-ioredis';
 import { MongoDBInstrumentation } from '@opentelemetry/instrumentation-mongodb';
 import { settledWithin } from '../concurrency/deadline.js';
 import { RateLimitingSampler } from './rate-limiting-sampler.js';
+import { SpanContextManager } from './span-contexts.js';
 
 /** How many traces an API begins per second, unless `OTEL_TRACES_SAMPLER` says otherwise. */
 const TRACES_PER_SECOND = 20;
@@ -26,6 +27,7 @@ export function startTracing(service: string, isSamplerSet: boolean): () => Prom
     // OTEL_SERVICE_NAME replaces it.
     resource: resources.defaultResource().merge(resources.resourceFromAttributes({ 'service.name': service })),
     ...(isSamplerSet ? {} : { sampler: limited }),
+    contextManager: new SpanContextManager(),
     // The text of commands contains that of items, and takes long to write.
     instrumentations: [
       new MongoDBInstrumentation({ requireParentSpan: true, dbStatementSerializer: nameOf }),
