@@ -35,13 +35,12 @@ export class Meter {
   generated = { requests: 0, cpuMs: 0 };
   #launcher;
   #databases;
-  #loadFile;
+  #folder;
 
   constructor(launcher, databases) {
     this.#launcher = launcher;
     this.#databases = databases;
-    // There may be too many requests for a command line.
-    this.#loadFile = join(launcher.temporaryFolder(LOCAL), 'load.json');
+    this.#folder = launcher.temporaryFolder(LOCAL);
   }
 
   /**
@@ -107,13 +106,15 @@ export class Meter {
       ...(name.startsWith('steady') && STEADY),
       ...stream,
     }));
-    writeFileSync(this.#loadFile, JSON.stringify({ port, ...streams }));
+    // There may be too many requests for a command line. Several subjects may be measured at the same time.
+    const file = join(this.#folder, `${[port].flat().join('-')}.json`);
+    writeFileSync(file, JSON.stringify({ port, ...streams }));
     const [steady] = Object.keys(load).filter((name) => name.startsWith('steady'));
     const [other] = Object.keys(load).filter((name) => name !== steady);
     const generators = {};
-    if (steady) generators[steady] = await this.#startGenerator(steady);
+    if (steady) generators[steady] = await this.#startGenerator(file, steady);
     if (steady) await delay(STEADY.warmUpMs);
-    if (other) generators[other] = await this.#startGenerator(other);
+    if (other) generators[other] = await this.#startGenerator(file, other);
     await Promise.all([generators[other]?.exited, steady && delay(load[steady].ms)]);
     if (steady) signal(generators[steady].pid, 'SIGTERM');
     const reports = {};
@@ -127,8 +128,8 @@ export class Meter {
   }
 
   /** Starts to send a stream. Resolves once its first line says so, or it has failed. */
-  #startGenerator(stream) {
-    const args = [GENERATOR, this.#loadFile, stream];
+  #startGenerator(file, stream) {
+    const args = [GENERATOR, file, stream];
     return new Promise((resolve) => {
       const onLine = () => resolve(generator);
       const generator = this.#launcher.start('generator', process.execPath, args, { collect: true, onLine });
