@@ -5,7 +5,13 @@ import type { Database } from './connection/database.js';
 import { DURABLE_WRITE, insertEach, type InsertFailure } from './insert-each.js';
 import type { ItemRecord } from './item-record.js';
 import { FavouritesReader } from './lists/favourites-reader.js';
-import { decodeCursor, FAVOURITES_CURSOR, LIST_CURSOR, type CursorKind } from './lists/list-cursor.js';
+import {
+  decodeCursor,
+  FAVOURITES_CURSOR,
+  LIST_CURSOR,
+  type CursorKind,
+  type FavouritePosition,
+} from './lists/list-cursor.js';
 import { POSITION_FIELDS, type ItemFilter, type ListPosition } from './lists/list-query.js';
 import { ListReader, positionOf, type ItemPage, type PageRange } from './lists/list-reader.js';
 import { mongoId } from './mongo-id.js';
@@ -15,6 +21,10 @@ import { ITEMS } from './serialization/projection.js';
 
 /** Which part of a list is requested: after a number of items, or after a cursor or the id of an item. */
 export type PageRequest = { limit: number } & ({ skip: number } | { after: string });
+
+/** A part of the list, or of a user's favourites, that can be read. */
+export type ListPart =
+  { userId: undefined; range: PageRange<ListPosition> } | { userId: string; range: PageRange<FavouritePosition> };
 
 /** An item that a majority has stored, with the hash of the request that created it. */
 export type StoredCreate = { id: string } & (
@@ -29,8 +39,6 @@ const STORED = {
   readConcern: 'majority',
   raw: true,
 } as const;
-
-const EMPTY_PAGE: ItemPage = { items: [], nextAfter: undefined };
 
 /** Reads and inserts items. Only reads by id return hidden items. Deadlines are in ms of `performance.now()`. */
 export class ItemRepository {
@@ -52,38 +60,30 @@ export class ItemRepository {
   }
 
   /**
-   * Returns one part of the list in list order, or undefined if `after` is not a position in it.
+   * Returns the requested part of the list or, with a user id, of a user's favourites. Returns undefined if `after` is not
+   * a position in it.
    *
-   * @param filter undefined for a list without items
    * @throws TimeoutError at the deadline
    */
-  async findPage(
-    filter: ItemFilter | undefined,
-    request: PageRequest,
-    deadline: number,
-  ): Promise<ItemPage | undefined> {
-    const range = await toRange(LIST_CURSOR, request, (id) => this.findListPosition(id, deadline));
-    if (range === undefined) return undefined;
-    return filter === undefined ? EMPTY_PAGE : this.lists.findPage(filter, range, deadline);
+  async findPart(userId: string | undefined, request: PageRequest, deadline: number): Promise<ListPart | undefined> {
+    if (userId === undefined) {
+      const range = await toRange(LIST_CURSOR, request, (id) => this.findListPosition(id, deadline));
+      return range && { userId, range };
+    }
+    const find = (id: mongo.ObjectId) => this.favourites.findPosition(userId, id, deadline);
+    const range = await toRange(FAVOURITES_CURSOR, request, find);
+    return range && { userId, range };
   }
 
   /**
-   * Returns one part of a user's favourites, the most recently favourited first, or undefined if `after` is not a
-   * position among them.
+   * Returns the items of a part that match a filter: in list order, or the most recently favourited first.
    *
-   * @param filter undefined for a list without items
-   * @throws TimeoutError at the deadline
+   * @throws TimeoutError at the deadline; ItemsTooLarge
    */
-  async findFavouritesPage(
-    userId: string,
-    filter: ItemFilter | undefined,
-    request: PageRequest,
-    deadline: number,
-  ): Promise<ItemPage | undefined> {
-    const find = (id: mongo.ObjectId) => this.favourites.findPosition(userId, id, deadline);
-    const range = await toRange(FAVOURITES_CURSOR, request, find);
-    if (range === undefined) return undefined;
-    return filter === undefined ? EMPTY_PAGE : this.favourites.findPage(userId, filter, range, deadline);
+  async findPage({ userId, range }: ListPart, filter: ItemFilter, deadline: number): Promise<ItemPage> {
+    return userId === undefined
+      ? this.lists.findPage(filter, range, deadline)
+      : this.favourites.findPage(userId, filter, range, deadline);
   }
 
   /**

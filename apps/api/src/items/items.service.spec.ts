@@ -162,6 +162,15 @@ describe('ItemsService.getAll', () => {
     await ticks();
   });
 
+  it('getAll refuses an unknown position while other lists wait for their turn', async () => {
+    for (let times = 0; times < 3; times++) void getAll({ userId: `reader-${String(times)}` });
+    await ticks();
+    for (const userId of [undefined, 'reader'])
+      await expect(getAll({ userId, after: 'no cursor' })).rejects.toMatchObject({ code: 'BAD_REQUEST' });
+    end();
+    await ticks();
+  });
+
   it.each<[string, number, (times: number) => object]>([
     ['the largest pages', 1, (times) => ({ categoryId: String(times), pageSize: 100 })],
     ['small pages', 5, (times) => ({ categoryId: String(times), pageSize: 20 })],
@@ -174,7 +183,8 @@ describe('ItemsService.getAll', () => {
     };
     // The malformed item is the last one of its page.
     const report = (): unknown => unfinished--;
-    service = readerOf({ findPage } as unknown as ItemRepository, { report } as unknown as MalformedItems);
+    const findPart = (_userId: undefined, range: object): Promise<object> => Promise.resolve({ range });
+    service = readerOf({ findPart, findPage } as unknown as ItemRepository, { report } as unknown as MalformedItems);
     await Promise.all(Array.from({ length: 12 }, (__, times) => getAll(inputOf(times))));
     expect([unfinished, mostUnfinished]).toEqual([0, most]);
   });

@@ -22,7 +22,6 @@ import {
   SecretRepository,
   type ItemFilter,
   type ItemView,
-  type PageRequest,
 } from '@app/database';
 import { isSameRequest, itemIdForKey, itemSize, itemTooLarge, queryTerms, requestHash } from '@app/items';
 import { EventLoopTurns, SingleFlight, withDeadline, type ApiConfig } from '@app/runtime';
@@ -128,22 +127,20 @@ export class ItemsService {
     if (isTooLong(after) || (after !== undefined && isTooLong(userId))) throw new InputError([UNKNOWN_POSITION]);
     if (isTooLong(userId)) return NO_ITEMS;
     const filter = await this.filterOf(request, deadline);
-    const part: PageRequest = after === undefined ? { limit, skip: (number - 1) * limit } : { limit, after };
+    const requested = after === undefined ? { limit, skip: (number - 1) * limit } : { limit, after };
+    const part = await this.items.findPart(userId, requested, deadline);
+    if (part === undefined) throw new InputError([UNKNOWN_POSITION]);
+    if (filter === undefined) return NO_ITEMS;
     const read = async (): Promise<ItemsPage> => {
-      const page = await (
-        userId === undefined
-          ? this.items.findPage(filter, part, deadline)
-          : this.items.findFavouritesPage(userId, filter, part, deadline)
-      ).catch((error: unknown) => {
+      const page = await this.items.findPage(part, filter, deadline).catch((error: unknown) => {
         throw error instanceof ItemsTooLarge ? PAGE_TOO_LARGE : error;
       });
-      if (page === undefined) throw new InputError([UNKNOWN_POSITION]);
       const json = await itemsJson(page.items, this.view(), deadline, this.malformed.report);
       if (json.length > MAX_PAGE_BYTES) throw PAGE_TOO_LARGE;
       return { items: new Json(json), nextAfter: page.nextAfter };
     };
-    if (filter === undefined) return read();
-    return this.limits.run({ limit, isExpensive: userId !== undefined || isExpensive(filter, part) }, deadline, read);
+    const cost = { limit, isExpensive: userId !== undefined || isExpensive(filter, part.range) };
+    return this.limits.run(cost, deadline, read);
   }
 
   /**

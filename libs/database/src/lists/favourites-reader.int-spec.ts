@@ -1,4 +1,5 @@
 import { freshEnvironment, openDatabase } from '../../../../test/support/environment.js';
+import { findPage } from '../../../../test/support/find-page.js';
 import { addFavourites, record, store } from '../../../../test/support/items.js';
 import type { Database } from '../connection/database.js';
 import { ItemsTooLarge } from '../connection/find-items.js';
@@ -7,6 +8,7 @@ import { ItemRepository } from '../item-repository.js';
 import { SchemaRepository } from '../schema-repository.js';
 import { idOf } from '../serialization/item-json.js';
 import { FavouritesReader } from './favourites-reader.js';
+import type { ItemPage } from './list-reader.js';
 
 describe('FavouritesReader.findPage', () => {
   let database: Database;
@@ -69,8 +71,7 @@ describe('FavouritesReader.findPage', () => {
       const walked: unknown[] = [];
       let part: { skip: number } | { after: string } | undefined = { skip: 0 };
       while (part !== undefined) {
-        const request = { limit: 2, ...part };
-        const page = await repository.findFavouritesPage(userId, sold, request, performance.now() + 60_000);
+        const page: ItemPage | undefined = await findPage(repository, sold, { limit: 2, ...part }, userId);
         walked.push(page?.items.map((item) => names.get(idOf(item))));
         part = page?.nextAfter === undefined ? undefined : { after: page.nextAfter };
       }

@@ -1,11 +1,12 @@
 import { mongo } from 'mongoose';
 import { freshEnvironment, openDatabase } from '../../../../test/support/environment.js';
+import { findPage } from '../../../../test/support/find-page.js';
 import { inListOrder, isListed, record, store } from '../../../../test/support/items.js';
 import { profile, type ProfiledQuery } from '../../../../test/support/profile.js';
 import type { Database } from '../connection/database.js';
 import { idOf } from '../serialization/item-json.js';
 import type { ItemRecord } from '../item-record.js';
-import { ItemRepository } from '../item-repository.js';
+import { ItemRepository, type PageRequest } from '../item-repository.js';
 import type { ItemFilter } from './list-query.js';
 import type { ItemPage } from './list-reader.js';
 import { SchemaRepository } from '../schema-repository.js';
@@ -67,7 +68,7 @@ describe('ItemRepository.findPage', () => {
       .sort(inListOrder)
       .map(({ _id }) => _id.toHexString());
   const find = async (filter: ItemFilter, part: { skip: number } | { after: string }): Promise<FoundPage> => {
-    const page = await items.findPage(filter, { ...part, limit: LIMIT }, performance.now() + 60_000);
+    const page = await findPage(items, filter, { ...part, limit: LIMIT });
     return { ids: page?.items.map((raw) => idOf(raw)), nextAfter: page?.nextAfter };
   };
   const costOf = async (read: () => Promise<unknown>): Promise<{ keys: number; documents: number }> => {
@@ -111,7 +112,7 @@ describe('ItemRepository.findPage', () => {
     };
     const spy = jest.spyOn(database, 'readAll').mockImplementation(counted);
     const terms = ['bike', 'car', 'red', 'city', 'blue'];
-    await new ItemRepository(database).findPage({ terms }, { skip: 0, limit: LIMIT }, performance.now() + 60_000);
+    await findPage(new ItemRepository(database), { terms }, { skip: 0, limit: LIMIT });
     expect([spy.mock.calls.length, most]).toEqual([terms.length, 1]);
     spy.mockRestore();
   });
@@ -137,8 +138,7 @@ describe('ItemRepository.findPage', () => {
     const [first = '', second = '', third = '', ...numbers] = odd;
     const expected = [...listed.filter((id) => !odd.includes(id)), first, third, second, ...numbers];
     const read = async (limit: number, part: object): Promise<FoundPage> => {
-      const request = { limit, ...part } as Parameters<ItemRepository['findPage']>[1];
-      const page = await items.findPage({}, request, performance.now() + 60_000);
+      const page = await findPage(items, {}, { limit, ...part } as PageRequest);
       return { ids: page?.items.map((raw) => idOf(raw)), nextAfter: page?.nextAfter };
     };
     for (const limit of [1, 4]) {
@@ -205,7 +205,7 @@ describe('ListReader.findPage', () => {
     const names = new Map(Object.entries({ a, b, c, d, e }).map(([name, { _id }]) => [_id.toHexString(), name]));
     const items = new ItemRepository(database);
     const find = async (part: { skip: number } | { after: string }): Promise<ItemPage | undefined> =>
-      items.findPage({ categoryId: limit }, { limit, ...part }, performance.now() + 60_000);
+      findPage(items, { categoryId: limit }, { limit, ...part });
     const first = await find({ skip: 0 });
     const second = await find({ after: first?.nextAfter ?? '' });
     reading.mockRestore();
