@@ -1,7 +1,7 @@
 import { trace, type Context, type Span } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 
-/** How often to look whether all spans have ended. */
+/** How often to check whether all spans have ended. */
 const CHECK_EVERY_MS = 20;
 
 /**
