@@ -70,7 +70,7 @@ async function compare(bench, name, env, against) {
       const run = (more) =>
         Promise.all(pair.map((subject) => bench.meter.measure(subject, { [kind]: { connections, ...more } })));
       await run({ ms: initialWarmUpMs });
-      for (let round = 0; round < rounds / PAIRS_EACH; round += 1) {
+      for (let round = number; round <= rounds; round += PAIRS_EACH) {
         const [variant, base] = await run({ warmUpMs, ms });
         results[kind].variant.push(variant);
         results[kind].base.push(base);
