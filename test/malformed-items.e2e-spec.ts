@@ -321,6 +321,19 @@ describe('documents written by other services', () => {
     expect(await Promise.all(found)).not.toContain(undefined);
   });
 
+  it('documents written by other services are left out if their JSON is too large to be sent', async () => {
+    // A control character has six bytes in JSON.
+    const description = '\u0001'.repeat(8_000_000);
+    const [other] = await store(database, record());
+    const [large] = await store(database, record({ description, searchTerms: [] }));
+    await eventually(async () => {
+      expect(await idsOf({ pageSize: 1 })).toEqual([]);
+    });
+    expect(await idsOf({})).toEqual([idOf(other)]);
+    expect((await client.call('getById', { id: idOf(large) })).status).toBe(404);
+    await expectLogged(large, 'JSON: it is too large');
+  });
+
   describe('getAll', () => {
     /** Fields that decide the position in lists, missing or of a type that the service does not write. */
     const displaced: Values[] = [
@@ -419,6 +432,20 @@ describe('documents written by other services', () => {
       }
       for (const [n, id] of listed.entries())
         expect(await idsOf({ after: id, pageSize: 20 })).toEqual(listed.slice(n + 1));
+    });
+
+    it('getAll walks past malformed items whose numbers are between those of two valid ones', async () => {
+      const createdAt = new Date(1_790_000_000_000);
+      const [last, first] = await store(database, record({ createdAt }), record({ createdAt }));
+      const between = await store(database, record({ createdAt }), record({ createdAt }));
+      const low = last.publicId;
+      expect(first.publicId).toBe(low + 1);
+      await writeMalformed(
+        database,
+        between.map((item, index) => [item, { publicId: low + 0.4 + index / 10 }]),
+      );
+      const walked = await walk(client, { pageSize: 1 });
+      expect(walked.map((item) => ItemSchema.parse(item).id)).toEqual([first, last].map(idOf));
     });
 
     it.each(lists)(

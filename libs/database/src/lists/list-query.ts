@@ -108,7 +108,8 @@ function timesAfter(time: ListPosition['createdAt']): Filter[] {
   return [{ $lt: time }, ...strings, ...numbers];
 }
 
-/** Returns a position that this one directly follows. */
+/** Returns a position that this one directly follows. Their numbers are so close that no other document is in between. */
 export function positionBefore(position: ListPosition): ListPosition {
-  return { ...position, publicId: position.publicId + 1 };
+  const { publicId } = position;
+  return { ...position, publicId: publicId + Math.max(Math.abs(publicId), 1) * Number.EPSILON };
 }

@@ -195,6 +195,27 @@ describe('itemJson', () => {
     expect(serialized(stored({ photos: Array.from({ length: 20_000 }, () => 1.5) }))).not.toBe('photos');
   });
 
+  it('itemJson converts and counts the values in what the driver reads as a DBRef or Code', () => {
+    const wrap = (value: unknown): object[] => [
+      { $ref: 'media', $id: value, more: [value] },
+      new mongo.Code('f', { value: [value] }),
+    ];
+    expect(serialized(stored({ photos: wrap(new mongo.Decimal128('1.5')) }))).toMatchObject({
+      photos: [
+        { $ref: 'media', $id: 1.5, more: [1.5] },
+        { code: 'f', scope: { value: [1.5] } },
+      ],
+    });
+    for (const photo of wrap(Array.from({ length: 10_001 }, () => new mongo.Decimal128('1.5'))))
+      expect(serialized(stored({ photos: [photo] }))).toBe('photos');
+  });
+
+  it('itemJson rejects a document whose JSON is too large to be sent alone', () => {
+    const withText = (length: number): unknown => serialized(stored({ description: '\u0001'.repeat(length) }));
+    expect(withText(5_000_000)).toMatchObject({ publicId: 12 });
+    expect(withText(6_000_000)).toBe('JSON: it is too large');
+  });
+
   it('itemJson returns null for a missing nullable field, and rejects a document without any other field', () => {
     for (const { name, isNullable } of ITEM_FIELDS.filter((field) => field.name !== 'id')) {
       const rest = Object.fromEntries(Object.entries(stored()).filter(([other]) => other !== name));

@@ -28,6 +28,9 @@ const [BEGIN, SEPARATOR, END] = ['[', ',', ']'].map((text) => Buffer.from(text))
 /** The JSON of an item is not cached if it and the BSON have more bytes together. */
 const MAX_CACHED_BYTES = 8192;
 
+/** The most JSON of one item: less than the API sends in one response, so that a page of one item is never too large. */
+const MAX_JSON_BYTES = 32 * 1024 * 1024;
+
 /** The JSON of an item in UTF-8, and what it was made from. */
 interface CachedJson {
   json: Uint8Array;
@@ -139,7 +142,14 @@ function cachedJson(item: RawItem, { now, siteUrl }: ItemView): Uint8Array {
 }
 
 /** Returns the JSON of an item in UTF-8, and until when it is valid. */
-function newJson(stored: RawItem, { now, siteUrl }: ItemView): { json: Buffer; until: number } {
+function newJson(stored: RawItem, view: ItemView): { json: Buffer; until: number } {
+  const result = serialize(stored, view);
+  // A control character has one byte in BSON, and six in JSON.
+  if (result.json.length > MAX_JSON_BYTES) throw new MalformedItem(idOf(stored), 'JSON: it is too large');
+  return result;
+}
+
+function serialize(stored: RawItem, { now, siteUrl }: ItemView): { json: Buffer; until: number } {
   try {
     const item = toItem(new BsonReader(asBuffer(stored)).values(STORED_NAMES), now);
     return { json: toUtf8(jsonOf(item, toBinary(siteUrl))), until: lapseOf(item) };

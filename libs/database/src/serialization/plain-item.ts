@@ -3,7 +3,7 @@ import { mongo } from 'mongoose';
 import { MAX_CONVERTED } from './bson-reader.js';
 import { storedName } from './projection.js';
 
-const { Decimal128, Long, ObjectId, Timestamp } = mongo;
+const { Code, DBRef, Decimal128, Long, ObjectId, Timestamp } = mongo;
 
 /** A stored document is not a valid Item, because another service has written it. */
 export class MalformedItem extends Error {
@@ -133,15 +133,24 @@ function toTime(value: unknown): string | undefined {
 
 /** Returns how many values of types that JSON does not have are in a value of any shape. */
 function countConverted(value: unknown): number {
-  if (value === null || typeof value !== 'object') return 0;
-  if (!Array.isArray(value) && Object.getPrototypeOf(value) !== Object.prototype) return 1;
-  return Object.values(value).reduce<number>((count, member) => count + countConverted(member), 0);
+  const container = containerOf(value);
+  if (container === undefined) return typeof value === 'object' && value !== null ? 1 : 0;
+  return Object.values(container).reduce<number>((count, member) => count + countConverted(member), 0);
 }
 
 /** Converts a value of any shape. A Long or Decimal128 that JSON cannot hold exactly becomes a string. */
 function toJson(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(toJson);
   if (value instanceof Long || value instanceof Decimal128) return toNumber(value) ?? value.toString();
-  if (value === null || typeof value !== 'object' || Object.getPrototypeOf(value) !== Object.prototype) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, toJson(member)]));
+  const container = containerOf(value);
+  if (container === undefined) return value;
+  if (Array.isArray(container)) return container.map(toJson);
+  return Object.fromEntries(Object.entries(container).map(([name, member]) => [name, toJson(member)]));
+}
+
+/** Returns the array or object with the values in a value, or undefined if it has none. */
+function containerOf(value: unknown): object | undefined {
+  if (value === null || typeof value !== 'object') return undefined;
+  // The driver reads a document with the fields `$ref` and `$id` as a DBRef.
+  if (value instanceof DBRef || value instanceof Code) return value.toJSON();
+  return Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype ? value : undefined;
 }
