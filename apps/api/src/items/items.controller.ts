@@ -9,8 +9,8 @@ import { CreateItemDto, GetAllDto, GetByIdDto } from './items.dto.js';
 import { ItemsService } from './items.service.js';
 import { preferencesOf } from '../http/headers/prefer.js';
 
-/** A search of more characters is abandoned when its client disconnects, so that its text does not stay in memory. */
-const LARGE_SEARCH = 10_000;
+/** A read with a longer text is abandoned when its client disconnects, so that the text does not stay in memory. */
+const LARGE_TEXT = 10_000;
 
 /** The seller of all items while authentication is off. No credential has this name. */
 const ANONYMOUS = 'anonymous';
@@ -25,7 +25,7 @@ export class ItemsController {
   @HttpCode(200)
   async getAll(@Body() input: GetAllDto, @Res({ passthrough: true }) response: ApiResponse): Promise<Json> {
     dropUnknownKeys(input, response.req);
-    const isLarge = (input.search?.length ?? 0) > LARGE_SEARCH;
+    const isLarge = [input.search, input.categoryId].some((text = '') => text.length > LARGE_TEXT);
     const disconnected = isLarge ? closed(response) : undefined;
     const { receivedAt, principal } = response.req;
     const { items, nextAfter } = await this.items.getAll(input, { receivedAt, principal, disconnected });

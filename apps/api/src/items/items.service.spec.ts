@@ -171,6 +171,15 @@ describe('ItemsService.getAll', () => {
     await ticks();
   });
 
+  it('getAll does not hold the text of a category that cannot exist', async () => {
+    // Requests that differ are read separately.
+    for (const letter of 'ab') void getAll({ categoryId: letter.repeat(1001), after: ID }).catch(() => undefined);
+    await ticks();
+    expect(started).toBe(1);
+    end();
+    await ticks();
+  });
+
   it.each<[string, number, (times: number) => object]>([
     ['the largest pages', 1, (times) => ({ categoryId: String(times), pageSize: 100 })],
     ['small pages', 5, (times) => ({ categoryId: String(times), pageSize: 20 })],

@@ -46,6 +46,8 @@ const READ_WITHIN_MS = 1800;
  * client has disconnected.
  */
 const MAX_LOOKUP_LENGTH = 1000;
+/** Takes the place of a longer category, which no slug is. */
+const NO_CATEGORY = '-'.repeat(MAX_LOOKUP_LENGTH + 1);
 /** The largest page in bytes. A larger one would exceed the memory that may be held for all clients. */
 const MAX_PAGE_BYTES = 40 * 1024 * 1024;
 /** A larger item, in bytes of BSON, waits for its turn before getById serializes it. */
@@ -117,7 +119,8 @@ export class ItemsService {
    */
   async getAll({ search = '', ...input }: GetAllInput, { receivedAt, ...caller }: ListContext): Promise<ItemsPage> {
     if (this.config.auth !== undefined && input.userId !== undefined) requireUser(caller.principal, input.userId);
-    const request: ListRequest = { ...input, terms: queryTerms(search) };
+    const categoryId = isTooLong(input.categoryId) ? NO_CATEGORY : input.categoryId;
+    const request: ListRequest = { ...input, categoryId, terms: queryTerms(search) };
     const read = (deadline: number): Promise<ItemsPage> => this.readPage(request, deadline);
     return this.pages.load(JSON.stringify(request), receivedAt + READ_WITHIN_MS, read, caller.disconnected);
   }
