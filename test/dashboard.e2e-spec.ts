@@ -63,6 +63,11 @@ describeWithPrometheus('the dashboard (skipped unless Prometheus is installed: a
     for (const { expr } of annotations) await expect(prometheus.query(expr)).resolves.toEqual(expect.any(Array));
   });
 
+  it('the dashboard reads from the data source that is chosen at its top, which has any uid', () => {
+    const uids = [...panels, ...readAnnotations(ROOT)].map(({ datasource: { uid } }) => uid);
+    expect(new Set(uids)).toEqual(new Set(['${datasource}']));
+  });
+
   it('the dashboard shows every metric of the service', () => {
     const documented = readFileSync(join(ROOT, 'docs', 'metrics.md'), 'utf8').match(/`item_listing_\w+`/g) ?? [];
     const names = [...new Set(documented.map((name) => name.replaceAll('`', '')))];

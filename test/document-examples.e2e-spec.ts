@@ -64,7 +64,7 @@ const ELSEWHERE = new Map([
     'Docker: npm run test:compose, without Grafana; the queries of the dashboard: dashboard.e2e-spec.ts',
   ],
   [
-    String.raw`01fbe43c docker compose exec -T mongo bash -c 'mongodump --config <(printf "uri: \"%s\"" "$(cat /run/mongodb-admin/mongodb-admin-uri)") --archive --gzip' > items.archive.new && mv items.archive.new items.archive`,
+    String.raw`ebd677e3 (umask 077 && docker compose exec -T mongo bash -c 'mongodump --config <(printf "uri: \"%s\"" "$(cat /run/mongodb-admin/mongodb-admin-uri)") --archive --gzip' > items.archive.new) && mv items.archive.new items.archive`,
     'backup.e2e-spec.ts, without Docker; if mongodump is not installed, a copy by the driver',
   ],
   ...[
@@ -103,7 +103,7 @@ const ELSEWHERE = new Map([
     '7ecc7fab export NODE_EXTRA_CA_CERTS=/etc/item-listing/tls/ca.pem',
   ].map((first) => [first, 'secured-stores.e2e-spec.ts'] as const),
   [
-    "daa977be redis-cli --tls --cacert /etc/item-listing/tls/ca.pem -h stores.example --user admin --askpass ACL SETUSER item-listing '>NEW-REDIS-PASSWORD'",
+    'b739cd2f redis-cli --tls --cacert /etc/item-listing/tls/ca.pem -h stores.example --user admin --askpass',
     'needs a terminal',
   ],
   ['3aedd6a5 npm ci && npm run pack:client', 'client-package.e2e-spec.ts'],

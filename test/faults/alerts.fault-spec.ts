@@ -86,9 +86,21 @@ describeWithPrometheus('alerts (skipped unless Prometheus is installed: apt-get 
     const badValue = { failCommands: ['find'], errorCode: 2 };
     await admin.command({ configureFailPoint: 'failCommand', mode: { times: 1 }, data: badValue });
     expect((await client.call('getById', { id: 'f'.repeat(24) })).status).toBe(500);
+    // ProcessRestarts: a worker that is killed three times.
+    const { port } = new URL(await worker.adminUrl());
+    for (let restarts = 0; restarts < 3; restarts += 1) {
+      await worker.end('SIGKILL');
+      worker = ServiceProcess.start('worker', { ...env, WORKER_PORT: port });
+      await worker.waitForStatus('ready');
+      const isScraped = `changes(process_start_time_seconds{job=~".*worker"}[15m]) > ${String(restarts)}`;
+      await eventually(async () => {
+        expect(await prometheus.query(isScraped)).not.toEqual([]);
+      });
+    }
     await eventually(async () => {
       await client.getAll();
-      expect(await prometheus.firingAlerts()).toEqual(['CreatesFail', 'InvalidItems', 'ServerErrors']);
+      const expected = ['CreatesFail', 'InvalidItems', 'ProcessRestarts', 'ServerErrors'];
+      expect(await prometheus.firingAlerts()).toEqual(expected);
     }, FIRES_WITHIN_MS);
     // ProcessDown and NoWorker, and CreatesWait, CreatesUnknown, CreatesRefused and PartNotWorking: no worker takes jobs,
     // and the backlog is full.

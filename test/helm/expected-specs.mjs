@@ -11,6 +11,12 @@ const TO_REDIS = { ports: [{ port: 6380 }] };
 const TO_OTHERS = { ports: [{ port: 443 }] };
 const FROM_PROMETHEUS = { ports: [{ port: 'admin' }], from: inNamespace('monitoring') };
 
+/** Returns the field of a pod that reads MONGODB_URI from a Secret. */
+function fromSecret(name) {
+  const items = [{ key: 'MONGODB_URI', path: 'MONGODB_URI' }];
+  return { 'template.spec.volumes.0.projected.sources.0.secret': { name, items } };
+}
+
 /** What required.yaml and the defaults lead to: fields of the specification of each manifest, by path. */
 export const REQUIRED = {
   'NetworkPolicy items-item-listing-api': { policyTypes: ['Ingress'], ingress: [{ ports: [{ port: 'http' }] }] },
@@ -52,4 +58,7 @@ export const EVERYTHING_ON = {
     'triggers.0.metadata.authModes': 'bearer',
     'triggers.0.authenticationRef': { kind: 'ClusterTriggerAuthentication', name: 'prometheus' },
   },
+  'Job shop-items-setup': fromSecret('setup'),
+  'Deployment shop-items-api': fromSecret('stores'),
+  'Deployment shop-items-worker': fromSecret('stores'),
 };

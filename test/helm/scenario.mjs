@@ -36,7 +36,7 @@ async function checkValues(
   });
   await checks.run(`${name}: every value conforms to its schema`, () => schemas.expectValid(manifests));
   await checks.run(`${name}: every field is in its schema`, () => schemas.expectKnownFields(manifests));
-  await checks.run(`${name}: network policies and autoscalers are as the values say`, () => {
+  await checks.run(`${name}: network policies, autoscalers and Secrets are as the values say`, () => {
     const found = Object.entries(specs).flatMap(([manifest, fields]) => differences(manifests, manifest, fields));
     expect(found.length === 0, found.join('\n'));
   });

@@ -5,12 +5,13 @@ import { join } from 'node:path';
 export interface Panel {
   title: string;
   fieldConfig: { defaults: { unit: string } };
+  datasource: { uid: string };
   targets: { expr: string; legendFormat: string }[];
 }
 
 interface Dashboard {
   panels: Panel[];
-  annotations: { list: { name: string; expr: string }[] };
+  annotations: { list: { name: string; datasource: { uid: string }; expr: string }[] };
 }
 
 /** Reads the panels of the dashboard. Its rates cover the last `rateInterval`. */

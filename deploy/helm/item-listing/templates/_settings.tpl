@@ -3,20 +3,21 @@ Returns the environment of a container. `env` has its settings, `secrets` the na
 that would contradict the rest of the chart are refused.
 */}}
 {{- define "item-listing.env" -}}
+{{- $secrets := include "item-listing.secrets" . | fromJson -}}
 {{- $ports := list "PORT" "ADMIN_PORT" "WORKER_PORT" -}}
 {{- range $setting, $value := .env }}
 {{- if has $setting $ports }}{{ fail (printf "Remove %s from env: the chart relies on the ports of the images" $setting) }}{{ end }}
 {{- if and (has $setting (list "HOST" "ADMIN_HOST")) (regexMatch "^(127\\.|::1$|localhost$)" $value) }}
 {{- fail (printf "Remove %s from env: probes cannot reach a loopback address" $setting) }}
 {{- end }}
-{{- if hasKey $.root.Values.secrets (trimSuffix "_FILE" $setting) }}
+{{- if hasKey $secrets (trimSuffix "_FILE" $setting) }}
 {{- fail (printf "Remove %s from env: name a Secret in secrets.%s instead" $setting (trimSuffix "_FILE" $setting)) }}
 {{- end }}
 - name: {{ $setting }}
   value: {{ $value | quote }}
 {{- end }}
 {{- range $setting := .secrets }}
-{{- if (index $.root.Values.secrets $setting).name }}
+{{- if (index $secrets $setting).name }}
 - name: {{ $setting }}_FILE
   value: /etc/item-listing/{{ $setting }}
 {{- end }}
@@ -37,13 +38,19 @@ that would contradict the rest of the chart are refused.
 {{- $settings | toJson -}}
 {{- end -}}
 
+{{/* Returns the secrets of a component: its own, and those of all processes. */}}
+{{- define "item-listing.secrets" -}}
+{{- merge (dict) ((index .root.Values .component).secrets | default dict) .root.Values.secrets | toJson -}}
+{{- end -}}
+
 {{/* Returns the volume with the secret settings of a pod. */}}
 {{- define "item-listing.secretsVolume" -}}
+{{- $secrets := include "item-listing.secrets" . | fromJson }}
 - name: secrets
   projected:
     sources:
       {{- range $setting := .secrets }}
-      {{- $secret := index $.root.Values.secrets $setting }}
+      {{- $secret := index $secrets $setting }}
       {{- if has $setting (list "MONGODB_URI" "REDIS_URL") }}
       {{- $_ := required (printf "Set secrets.%s.name to the Secret that contains %s" $setting $setting) $secret.name }}
       {{- end }}
