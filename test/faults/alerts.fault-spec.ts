@@ -75,17 +75,6 @@ describeWithPrometheus('alerts (skipped unless Prometheus is installed: apt-get 
 
   it('alerts fire for what they are named after', async () => {
     const client = await api.client();
-    // CreatesFail: a job from which no item can be stored.
-    const queue = openQueue(env);
-    await queue.queue.add('create', { ...createJob(), item: null });
-    await queue.close();
-    // InvalidItems: a document that another service has written.
-    await database.connection.collection('items').updateMany({}, { $set: { name: 7 } });
-    // ServerErrors: MongoDB rejects a query.
-    const admin = database.connection.getClient().db('admin');
-    const badValue = { failCommands: ['find'], errorCode: 2 };
-    await admin.command({ configureFailPoint: 'failCommand', mode: { times: 1 }, data: badValue });
-    expect((await client.call('getById', { id: 'f'.repeat(24) })).status).toBe(500);
     // ProcessRestarts: a worker that is killed three times.
     const { port } = new URL(await worker.adminUrl());
     for (let restarts = 0; restarts < 3; restarts += 1) {
@@ -97,6 +86,20 @@ describeWithPrometheus('alerts (skipped unless Prometheus is installed: apt-get 
         expect(await prometheus.query(isScraped)).not.toEqual([]);
       });
     }
+    // CreatesFail: a job from which no item can be stored.
+    const queue = openQueue(env);
+    await queue.queue.add('create', { ...createJob(), item: null });
+    await queue.close();
+    // InvalidItems: a document that another service has written.
+    await database.connection.collection('items').updateMany({}, { $set: { name: 7 } });
+    // ServerErrors: MongoDB rejects a query.
+    const admin = database.connection.getClient().db('admin');
+    const badValue = { failCommands: ['find'], errorCode: 2 };
+    await eventually(async () => {
+      // The worker may send the query that fails.
+      await admin.command({ configureFailPoint: 'failCommand', mode: { times: 1 }, data: badValue });
+      expect((await client.call('getById', { id: 'f'.repeat(24) })).status).toBe(500);
+    });
     await eventually(async () => {
       await client.getAll();
       const expected = ['CreatesFail', 'InvalidItems', 'ProcessRestarts', 'ServerErrors'];
