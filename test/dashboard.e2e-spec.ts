@@ -63,7 +63,7 @@ describeWithPrometheus('the dashboard (skipped unless Prometheus is installed: a
     for (const { expr } of annotations) await expect(prometheus.query(expr)).resolves.toEqual(expect.any(Array));
   });
 
-  it('the dashboard reads from the data source that is chosen at its top, which has any uid', () => {
+  it('the dashboard reads from the data source that its user chooses, whatever its uid', () => {
     const uids = [...panels, ...readAnnotations(ROOT)].map(({ datasource: { uid } }) => uid);
     expect(new Set(uids)).toEqual(new Set(['${datasource}']));
   });

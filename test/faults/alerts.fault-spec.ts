@@ -81,9 +81,9 @@ describeWithPrometheus('alerts (skipped unless Prometheus is installed: apt-get 
       await worker.end('SIGKILL');
       worker = ServiceProcess.start('worker', { ...env, WORKER_PORT: port });
       await worker.waitForStatus('ready');
-      const isScraped = `changes(process_start_time_seconds{job=~".*worker"}[15m]) > ${String(restarts)}`;
+      const restarted = `changes(process_start_time_seconds{job=~".*worker"}[15m]) > ${String(restarts)}`;
       await eventually(async () => {
-        expect(await prometheus.query(isScraped)).not.toEqual([]);
+        expect(await prometheus.query(restarted)).not.toEqual([]);
       });
     }
     // CreatesFail: a job from which no item can be stored.

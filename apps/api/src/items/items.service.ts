@@ -46,7 +46,7 @@ const READ_WITHIN_MS = 1800;
  * client has disconnected.
  */
 const MAX_LOOKUP_LENGTH = 1000;
-/** Takes the place of a longer category, which no slug is. */
+/** Stands in for a category that is too long to exist, so that its text is not kept. */
 const NO_CATEGORY = '-'.repeat(MAX_LOOKUP_LENGTH + 1);
 /** The largest page in bytes. A larger one would exceed the memory that may be held for all clients. */
 const MAX_PAGE_BYTES = 40 * 1024 * 1024;

@@ -108,7 +108,7 @@ function timesAfter(time: ListPosition['createdAt']): Filter[] {
   return [{ $lt: time }, ...strings, ...numbers];
 }
 
-/** Returns a position that this one directly follows. Their numbers are so close that no other document is in between. */
+/** Returns a position that this one directly follows. Their numbers are so close that no other document lies between. */
 export function positionBefore(position: ListPosition): ListPosition {
   const { publicId } = position;
   return { ...position, publicId: publicId + Math.max(Math.abs(publicId), 1) * Number.EPSILON };

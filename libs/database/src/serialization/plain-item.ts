@@ -147,7 +147,7 @@ function toJson(value: unknown): unknown {
   return Object.fromEntries(Object.entries(container).map(([name, member]) => [name, toJson(member)]));
 }
 
-/** Returns the array or object with the values in a value, or undefined if it has none. */
+/** Returns the array or object that holds the members of a value, or undefined if it has none. */
 function containerOf(value: unknown): object | undefined {
   if (value === null || typeof value !== 'object') return undefined;
   // The driver reads a document with the fields `$ref` and `$id` as a DBRef.
