@@ -2,6 +2,7 @@ import type { mongo } from 'mongoose';
 import { hasCode } from './administration/admin-commands.js';
 import type { Database } from './connection/database.js';
 import { isIndexMissing } from './connection/database-errors.js';
+import { unexpectedArraysIn } from './connection/multikey-index.js';
 import { FAVOURITE_VALIDATOR, ITEM_VALIDATOR } from './serialization/item-validator.js';
 import { OBSOLETE_ITEM_INDEXES, LIST_INDEXES } from './models.js';
 
@@ -67,7 +68,7 @@ export class SchemaRepository {
       if (stored === undefined || options.unique === true) continue;
       const filter = { ...options.partialFilterExpression };
       const plan = await collection.find(filter, { hint: name }).explain('queryPlanner').catch(undefinedIfDropped);
-      const paths = multikeyPathsIn(plan).filter((path) => path !== 'searchTerms');
+      const paths = unexpectedArraysIn(plan);
       if (paths.length === 0) continue;
       const arrays = { ...filter, $or: paths.map((path) => ({ [path]: { $type: 'array' } })) };
       const isNeeded = (await collection.findOne(arrays, { projection: { _id: 1 } })) !== null;
@@ -153,16 +154,6 @@ async function dropIfPresent(collection: Pick<mongo.Collection, 'dropIndex'>, na
 /** Returns undefined as the plan of a query whose index another setup has dropped in the meantime. */
 function undefinedIfDropped(error: unknown): undefined {
   if (!isIndexMissing(error)) throw error;
-}
-
-/** Returns the fields of an index in which a document has or had an array, from the plan of a query. */
-function multikeyPathsIn(plan: unknown): string[] {
-  if (typeof plan !== 'object' || plan === null) return [];
-  return Object.entries(plan).flatMap(([name, value]: [string, unknown]) =>
-    name === 'multiKeyPaths'
-      ? Object.entries(value as Record<string, string[]>).flatMap(([path, arrays]) => (arrays.length > 0 ? [path] : []))
-      : multikeyPathsIn(value),
-  );
 }
 
 /** Returns the name that MongoDB gives an index by default. */

@@ -3,13 +3,14 @@ import mongoose, { mongo, MongooseError } from 'mongoose';
 
 /**
  * Server errors that say nothing about the operation itself: no primary, a shutdown, an interruption, a cursor that was
- * lost, an index that was dropped while a query used it, a write concern that was not satisfied in time, or a password
- * that was changed. Source: MongoDB's error_codes.yml, categories RetriableError and Interruption, CursorNotFound,
- * FailedToSatisfyReadPreference, QueryPlanKilled and AuthenticationFailed.
+ * lost, an index that was dropped while a query used it, a collection that is too new for a snapshot, a write concern
+ * that was not satisfied in time, or a password that was changed. Source: MongoDB's error_codes.yml, categories
+ * RetriableError and Interruption, CursorNotFound, FailedToSatisfyReadPreference, QueryPlanKilled, SnapshotUnavailable and
+ * AuthenticationFailed.
  */
 const UNAVAILABLE_CODES = new Set([
-  6, 7, 18, 43, 50, 63, 64, 79, 89, 91, 100, 133, 134, 150, 175, 189, 202, 234, 237, 262, 317, 358, 384, 9001, 10058,
-  10107, 11600, 11601, 11602, 13388, 13435, 13436, 50915,
+  6, 7, 18, 43, 50, 63, 64, 79, 89, 91, 100, 133, 134, 150, 175, 189, 202, 234, 237, 246, 262, 317, 358, 384, 9001,
+  10058, 10107, 11600, 11601, 11602, 13388, 13435, 13436, 50915,
 ]);
 
 /** Errors of Node's sockets, which the driver does not wrap if a server closes a connection at that moment. */

@@ -19,7 +19,8 @@ import {
 } from './database-errors.js';
 import { findFirstItems, findItems, type FirstItems, type ItemQuery } from './find-items.js';
 import { createModels, type Models } from '../models.js';
-import { readUntil, type QueryLimits } from './query-limits.js';
+import { unexpectedArraysIn } from './multikey-index.js';
+import { limitsUntil, readUntil, type QueryLimits } from './query-limits.js';
 import type { RawItem } from '../serialization/item-json.js';
 
 export interface DatabaseOptions {
@@ -188,6 +189,15 @@ export class Database {
       if (isDatabaseUnavailable(error)) throw error;
       return undefined;
     }
+  }
+
+  /** Returns the fields of the index that a query uses in which documents unexpectedly have or had arrays. */
+  async unexpectedArrays(query: Pick<ItemQuery, 'filter' | 'hint'>, deadline: number): Promise<string[]> {
+    const explain = { find: this.models.items.collection.collectionName, ...query };
+    const command = { explain, verbosity: 'queryPlanner' };
+    return unexpectedArraysIn(
+      await this.readBy(deadline, (db) => db.command({ ...command, ...limitsUntil(deadline) })),
+    );
   }
 
   private async readBy<T>(deadline: number, read: (db: mongo.Db) => Promise<T>): Promise<T> {

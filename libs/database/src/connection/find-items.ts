@@ -10,6 +10,8 @@ export interface ItemQuery {
   hint?: mongo.Hint;
   skip?: number;
   limit?: number;
+  /** Overrides the read concern of the connection. */
+  readConcern?: { level: mongo.ReadConcernLevel };
 }
 
 /** The first items that a query finds, and whether it finds no others. */
@@ -42,7 +44,7 @@ export async function findFirstItems(
   deadline: number,
 ): Promise<FirstItems> {
   const readConcern = db.readConcern && { readConcern: { level: db.readConcern.level } };
-  const command = { find: collectionName, ...query, ...ONE_BATCH, ...limitsUntil(deadline), ...readConcern };
+  const command = { find: collectionName, ...readConcern, ...query, ...ONE_BATCH, ...limitsUntil(deadline) };
   const { cursor } = await db.command(command, RAW_BATCH);
   const { id, firstBatch: items } = cursor as { id: number | mongo.Long; firstBatch: RawItem[] };
   if (id === 0) return { items, areAll: true };

@@ -143,4 +143,43 @@ describe('FavouritesReader.findPage', () => {
       reading.mockRestore();
     },
   );
+
+  it('favourites with an array in place of a date do not count, by number or after a cursor', async () => {
+    const userId = 'full';
+    const stored = await store(database, record(), record(), record());
+    const { collection } = database.models.favourites;
+    const favourite = (time: number): object => ({ userId, itemId: mongoId(newMongoId()), createdAt: new Date(time) });
+    await addFavourites(database, userId, stored);
+    // With these, 5,000 favourites count.
+    await collection.insertMany(Array.from({ length: 4997 }, (_, n) => favourite(10_000_000 + n)));
+    const arrays = Array.from({ length: 5 }, (_, n) => ({ ...favourite(0), createdAt: [new Date(20_000_000 + n)] }));
+    await collection.insertMany(arrays, { bypassDocumentValidation: true });
+    const repository = new ItemRepository(database);
+    const walked: string[] = [];
+    let part: { skip: number } | { after: string } | undefined = { skip: 0 };
+    while (part !== undefined) {
+      const page: ItemPage | undefined = await findPage(repository, {}, { limit: 1, ...part }, userId);
+      walked.push(...(page?.items ?? []).map(idOf));
+      part = page?.nextAfter === undefined ? undefined : { after: page.nextAfter };
+    }
+    expect(walked).toEqual(stored.map(({ _id }) => _id.toHexString()).reverse());
+  });
+
+  it('a page of favourites misses none if favourites without a position are deleted during the read', async () => {
+    const userId = 'deleted';
+    const stored = await store(database, record(), record());
+    await addFavourites(database, userId, stored);
+    const { collection } = database.models.favourites;
+    const arrays = [3, 4].map((time) => ({ userId, itemId: mongoId(newMongoId()), createdAt: [new Date(time * 1e6)] }));
+    await collection.insertMany(arrays, { bypassDocumentValidation: true });
+    const readAll = database.readAll.bind(database) as (...query: unknown[]) => Promise<unknown[]>;
+    const reading = jest.spyOn(database, 'readAll').mockImplementationOnce(async (...query) => {
+      const found = await readAll(...query);
+      await collection.deleteOne({ userId, itemId: arrays[0]?.itemId });
+      return found;
+    });
+    const page = await findPage(new ItemRepository(database), {}, { skip: 0, limit: 1 }, userId);
+    reading.mockRestore();
+    expect(page?.items.map(idOf)).toEqual([stored[1]._id.toHexString()]);
+  });
 });

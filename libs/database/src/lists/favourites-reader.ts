@@ -25,6 +25,9 @@ const HAS_POSITION = {
   itemId: { $lte: new mongo.ObjectId('f'.repeat(24)) },
 };
 
+/** Leaves out arrays, which the ranges match too. MongoDB has to read the documents for this. */
+const WITHOUT_ARRAYS = { $nor: [{ createdAt: { $type: 'array' } }, { itemId: { $type: 'array' } }] };
+
 /** An item among a user's favourites. */
 interface Favourite {
   item: RawItem;
@@ -82,7 +85,8 @@ export class FavouritesReader {
   /** Returns how many of the favourites that count are before a position or at it. */
   private async countUpTo(userId: string, { createdAt, itemId }: FavouritePosition, deadline: number): Promise<number> {
     const newer = { ...HAS_POSITION, createdAt: { ...HAS_POSITION.createdAt, $gt: createdAt } };
-    const filter = { userId, $or: [newer, { createdAt, itemId: { ...HAS_POSITION.itemId, $gte: itemId } }] };
+    const upTo = [newer, { createdAt, itemId: { ...HAS_POSITION.itemId, $gte: itemId } }];
+    const filter = { userId, $or: upTo, ...WITHOUT_ARRAYS };
     const stages = [{ $match: filter }, { $limit: MAX_FAVOURITES }, { $count: 'count' }];
     const { collection } = this.database.models.favourites;
     const [found] = await this.database.readAll(deadline, (limits) =>
@@ -112,19 +116,20 @@ export class FavouritesReader {
     return found;
   }
 
+  /** Returns at most `limit` positions. Reads more favourites if some have none. */
   private async find(
     filter: mongo.Filter<mongo.Document>,
     limit: number,
     deadline: number,
-    skip = 0,
+    count = limit,
   ): Promise<FavouritePosition[]> {
     const { collection } = this.database.models.favourites;
     const found = await this.database.readAll(deadline, (limits) =>
-      collection.find<RawItem & mongo.Document>(filter, { ...POSITIONS, skip, limit, batchSize: limit, ...limits }),
+      collection.find<RawItem & mongo.Document>(filter, { ...POSITIONS, limit: count, batchSize: count, ...limits }),
     );
     const positions = found.flatMap((favourite) => positionIn(favourite) ?? []);
-    const missing = found.length < limit ? 0 : limit - positions.length;
-    return missing === 0 ? positions : [...positions, ...(await this.find(filter, missing, deadline, skip + limit))];
+    const areAll = found.length < count || positions.length >= limit;
+    return areAll ? positions.slice(0, limit) : this.find(filter, limit, deadline, count + CHUNK);
   }
 
   /**

@@ -1,5 +1,12 @@
 import { mongo } from 'mongoose';
+import {
+  createMongodb,
+  removeDatabaseServers,
+  startMongodb,
+  type DatabaseServer,
+} from '../../../../test/support/database-servers.js';
 import { freshEnvironment, openDatabase } from '../../../../test/support/environment.js';
+import { eventually } from '../../../../test/support/eventually.js';
 import { findPage } from '../../../../test/support/find-page.js';
 import { inListOrder, isListed, record, store } from '../../../../test/support/items.js';
 import { profile, type ProfiledQuery } from '../../../../test/support/profile.js';
@@ -16,6 +23,7 @@ interface FoundPage {
   nextAfter: string | undefined;
 }
 
+const UNCHECKED = { bypassDocumentValidation: true };
 const ITEMS = 1600;
 const LIMIT = 20;
 const FILTERS: ItemFilter[] = [
@@ -211,5 +219,103 @@ describe('ListReader.findPage', () => {
     reading.mockRestore();
     expect([first, second].map((page) => page?.items.map((item) => names.get(idOf(item))))).toEqual(pages);
     expect(second?.nextAfter).toBeUndefined();
+  });
+
+  it('a walk misses no item if malformed items before it are deleted during the read', async () => {
+    const categoryId = 8;
+    const malformed = [record({ categoryId }), record({ categoryId })] as const;
+    const [item] = await store(database, record({ categoryId }), ...malformed);
+    const ids = malformed.map(({ _id }) => _id);
+    const { collection } = database.models.items;
+    await collection.updateMany({ _id: { $in: ids } }, { $set: { boostScore: 'high' } }, UNCHECKED);
+    const findItems = database.findItems.bind(database);
+    const reading = jest.spyOn(database, 'findItems').mockImplementationOnce(async (...query) => {
+      const found = await findItems(...query);
+      await collection.deleteOne({ _id: malformed[0]._id });
+      return found;
+    });
+    const repository = new ItemRepository(database);
+    const first = await findPage(repository, { categoryId }, { skip: 0, limit: 2 });
+    const second = await findPage(repository, { categoryId }, { after: first?.nextAfter ?? '', limit: 2 });
+    reading.mockRestore();
+    expect(second?.items.map(idOf)).toEqual([item._id.toHexString()]);
+  });
+
+  it('pages by number contain each item once if an item has an array in place of its time', async () => {
+    const categoryId = 6;
+    const status = 'sold';
+    const inOrder = Array.from({ length: 5100 }, (_, n) => {
+      const item = record({ categoryId, status, createdAt: new Date(Date.UTC(2026, 0, 1) - n * 1000) });
+      // MongoDB indexes only one array of a document.
+      delete item.searchTerms;
+      return item;
+    });
+    await store(database, ...inOrder);
+    const set = (n: number, times: number[]): Promise<unknown> => {
+      const createdAt = times.map((time) => new Date(Date.UTC(2026, 0, 1) - time * 1000));
+      const update = { $set: { createdAt } } as object;
+      return database.models.items.collection.updateOne({ publicId: inOrder[n]?.publicId ?? 0 }, update, UNCHECKED);
+    };
+    // One element is on either side of position 5,000.
+    await set(10, [10, 5055]);
+    await set(5050, [5050, 5070]);
+    const repository = new ItemRepository(database);
+    for (const filter of [{ categoryId, status }, { status }] as const) {
+      const ids: string[] = [];
+      for (const skip of [0, 1, 2, 3, 4, 5].map((page) => page * 1000)) {
+        const page = await findPage(repository, filter, { skip, limit: 1000 });
+        ids.push(...(page?.items ?? []).map(idOf));
+      }
+      expect(ids).toEqual(inOrder.map(({ _id }) => _id.toHexString()));
+    }
+  });
+});
+
+describe('ListReader.findPage while MongoDB pauses', () => {
+  let mongod: DatabaseServer;
+  let database: Database;
+  beforeAll(async () => {
+    mongod = await createMongodb('--setParameter', 'enableTestCommands=1');
+    await startMongodb(mongod);
+    database = await openDatabase({ ...freshEnvironment(), MONGODB_URI: mongod.url });
+    await new SchemaRepository(database).createIndexes();
+  });
+  afterAll(async () => {
+    await database.close();
+    await removeDatabaseServers();
+  });
+
+  const admin = (command: object): Promise<object> => database.connection.getClient().db('admin').command(command);
+
+  it('a list of a category contains an item whose status changes during the read', async () => {
+    const changing = record();
+    const stored = await store(
+      database,
+      record(),
+      record({ status: 'sold' }),
+      changing,
+      record(),
+      record({ status: 'sold' }),
+    );
+    const namespace = `${database.connection.name}.items`;
+    const pauseAfter = (mode: object | 'off'): Promise<object> =>
+      admin({ configureFailPoint: 'setYieldAllLocksHang', mode, data: { namespace } });
+    const yieldEach = (internalQueryExecYieldIterations: number): Promise<object> =>
+      admin({ setParameter: 1, internalQueryExecYieldIterations });
+    for (let steps = 4; steps < 14; steps += 1) {
+      // Lets MongoDB pause after each step of the query, but not of the update.
+      await yieldEach(1);
+      await pauseAfter({ skip: steps });
+      const reading = findPage(new ItemRepository(database), { categoryId: 7 }, { skip: 0, limit: 20 });
+      await eventually(async () => {
+        const { inprog } = (await admin({ currentOp: 1, ns: namespace })) as { inprog: { numYields: number }[] };
+        expect(Math.max(...inprog.map(({ numYields }) => numYields))).toBeGreaterThan(steps);
+      });
+      await yieldEach(1000);
+      const status = steps % 2 === 0 ? 'sold' : 'available';
+      await database.models.items.updateOne({ _id: changing._id }, { status });
+      await pauseAfter('off');
+      expect((await reading)?.items).toHaveLength(stored.length);
+    }
   });
 });

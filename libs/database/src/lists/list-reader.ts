@@ -49,8 +49,10 @@ const STEP = 1000;
 /** For a short time, because MongoDB does not tell of every write, see {@link Database.writeState}. */
 const STEPS_CACHE = { ...CACHE_OPTIONS, forMs: 5000 };
 
-/** How many positions are read at a time, to find the next item that has one. */
-const POSITIONS_AT_ONCE = 1000;
+const SNAPSHOT = { readConcern: { level: 'snapshot' } } as const;
+
+/** How many positions are read at first, to find the next item that has one. */
+const FEW_POSITIONS = 1000;
 
 /** In place of a position: the list ends before it. */
 const END = Symbol('end');
@@ -86,10 +88,8 @@ export class ListReader {
       query = withoutArrays(query);
       found = await read(query);
     }
-    const findPositions = (skipped: number): Promise<RawItem[]> => {
-      const positions = { projection: POSITION_FIELDS, skip: skip + skipped, limit: POSITIONS_AT_ONCE };
-      return this.find(list, { filter: query, ...positions }, deadline);
-    };
+    const findPositions = (count: number): Promise<RawItem[]> =>
+      this.find(list, { filter: query, projection: { ...POSITION_FIELDS, _id: 1 }, skip, limit: count }, deadline);
     const part = found.slice(0, limit);
     const last = found.length > limit ? await endOf(part, findPositions) : undefined;
     // An item that moves down the list during the read is found twice.
@@ -114,6 +114,11 @@ export class ListReader {
     const key = `${state} ${JSON.stringify(query)} ${String(count)}`;
     let after = this.steps.get(key);
     if (after === undefined) {
+      // An item with an array may have places before and after a position.
+      const arrays = await this.hinted(list, (hint) =>
+        this.database.unexpectedArrays({ filter: query, ...hint }, deadline),
+      );
+      if (arrays.length > 0) return { skip };
       const last = await this.itemAt(list, query, count - 1, deadline);
       after = last === undefined ? END : positionOf(last);
       if (after !== undefined) this.steps.set(key, after);
@@ -176,8 +181,10 @@ export class ListReader {
 
   /** Finds items in list order. */
   private find(list: IndexedList, query: ItemQuery, deadline: number): Promise<RawItem[]> {
+    // An item that moves from one part of the index to another during the read would be missed.
+    const concern = list.parts && SNAPSHOT;
     return this.hinted(list, (hint) =>
-      this.database.findItems({ ...query, sort: LIST_ORDER, ...hint }, deadline, MAX_PAGE_BYTES),
+      this.database.findItems({ ...query, sort: LIST_ORDER, ...hint, ...concern }, deadline, MAX_PAGE_BYTES),
     );
   }
 
@@ -198,15 +205,17 @@ export class ListReader {
 /** Returns the position after which the next page starts. Documents that other services wrote may have no position. */
 async function endOf(
   items: readonly RawItem[],
-  findPositions: (skipped: number) => Promise<RawItem[]>,
+  findPositions: (count: number) => Promise<RawItem[]>,
 ): Promise<ListPosition | undefined> {
   const last = positionsOf(items.slice(-1)).at(-1) ?? positionsOf(items).at(-1);
   if (last !== undefined) return last;
-  for (let skipped = items.length; ; skipped += POSITIONS_AT_ONCE) {
-    const found = await findPositions(skipped);
-    const [next] = positionsOf(found);
+  const onPage = new Set(items.map(idOf));
+  // Starts with the items of the page again: an offset would be wrong once some of them are deleted.
+  for (let count = FEW_POSITIONS; ; count *= 10) {
+    const found = await findPositions(count);
+    const [next] = positionsOf(found.filter((item) => !onPage.has(idOf(item))));
     if (next !== undefined) return positionBefore(next);
-    if (found.length < POSITIONS_AT_ONCE) return undefined;
+    if (found.length < count) return undefined;
   }
 }
 
