@@ -7,6 +7,7 @@ const COMMANDS = [['docker', 'compose'], ['docker-compose']];
 /** Options of Compose: also use the services of this profile. */
 export const OBSERVABILITY = ['--profile', 'observability'];
 const LAST_LINES = 25;
+const VOLUMES = ['mongo-data', 'redis-data', 'store-passwords', 'mongodb-admin'];
 
 /** A Docker Compose project. Works with the Compose plugin and the standalone binary, including Compose 1. */
 export class Compose {
@@ -46,6 +47,22 @@ export class Compose {
   /** Removes everything the project has created, including volumes and built images. Ignores interruptions. */
   async remove() {
     await this.#run([...OBSERVABILITY, 'down', '--volumes', '--rmi', 'local', '--remove-orphans']);
+  }
+
+  /** Copies the volumes to an archive, as docs/operations.md shows. */
+  async copyVolumes(archive) {
+    await this.#runWithVolumes(`mongo:7 tar -C /volumes -cz . > ${archive}`);
+  }
+
+  /** Fills new volumes from an archive, as docs/operations.md shows. */
+  async fillVolumes(archive) {
+    await this.#runWithVolumes(`-i mongo:7 tar -C /volumes -xz < ${archive}`);
+  }
+
+  async #runWithVolumes(command) {
+    const volumes = VOLUMES.map((name) => `-v ${this.#project}_${name}:/volumes/${name}`);
+    const script = ['docker run --rm --network none', ...volumes, command].join(' ');
+    await execute(['sh', '-c', script], this.#env, this.#interrupted);
   }
 
   /** Returns the name of a service's image if no image of that name is on this machine. */

@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from '../../tools/checkout/root.mjs';
 import { OBSERVABILITY } from './compose.mjs';
@@ -130,6 +132,24 @@ export async function scenario(checks, compose, items) {
     const creates = await createMany(items, WAITING_CREATES);
     expect(!creates.some(({ isStored }) => isStored), 'Creates returned 200 without a worker');
     await compose.run('down');
+    await compose.run(...UP);
+    await waitUntilHealthy(compose);
+    await expectExactlyOnce(items, creates);
+  });
+
+  await checks.run('A copy of the volumes restores everything, also creates that wait in Redis', async () => {
+    await compose.run('kill', 'worker');
+    const creates = await createMany(items, WAITING_CREATES);
+    const folder = await mkdtemp(join(tmpdir(), 'volumes-'));
+    const archive = join(folder, 'volumes.tar.gz');
+    try {
+      await compose.run('stop');
+      await compose.copyVolumes(archive);
+      await compose.run('down', '--volumes');
+      await compose.fillVolumes(archive);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
     await compose.run(...UP);
     await waitUntilHealthy(compose);
     await expectExactlyOnce(items, creates);
