@@ -13,7 +13,7 @@ const { TERMINAL } = await import('./processes/child.mjs');
 const { launch } = await import('./processes/launcher.mjs');
 
 const JEST = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
-/** Run by default. `abuse`, `faults` and their short forms have commands of their own. */
+/** Run by default. The other kinds of tests take longer, and have commands of their own. */
 const PROJECTS = ['unit', 'integration', 'system'];
 const PROJECT = '--project=';
 const NO_DATABASES = '--no-databases';

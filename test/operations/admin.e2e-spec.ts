@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { request, type RequestOptions } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { untilServed } from './support/api-client.js';
-import { createRedis, removeDatabaseServers, startRedis, type DatabaseServer } from './support/database-servers.js';
-import { freshEnvironment, openDatabase } from './support/environment.js';
-import { eventually } from './support/eventually.js';
-import { endProcesses, ServiceProcess } from './support/processes.js';
-import { createJob, openQueue } from './support/queue.js';
+import { untilServed } from '../support/api-client.js';
+import { createRedis, removeDatabaseServers, startRedis, type DatabaseServer } from '../support/database-servers.js';
+import { freshEnvironment, openDatabase } from '../support/environment.js';
+import { eventually } from '../support/eventually.js';
+import { endProcesses, ServiceProcess } from '../support/processes.js';
+import { createJob, openQueue } from '../support/queue.js';
 import { SchemaRepository, type Database } from '@app/database';
 
 const ADMIN_TOKEN = 'the token of this test for operators';
@@ -74,7 +74,7 @@ describe('the endpoints for operators', () => {
       expect({ path, status: (await get(`${url}${path}`)).status }).toEqual({ path, status: onAdmin });
     }
     if (DOCS !== 'admin') return;
-    const document = readFileSync(join(__dirname, '..', 'openapi.json'), 'utf8');
+    const document = readFileSync(join(__dirname, '..', '..', 'openapi.json'), 'utf8');
     expect(await (await get(`${url}/openapi.json`)).json()).toEqual(JSON.parse(document));
   });
 
@@ -96,7 +96,7 @@ describe('the endpoints for operators', () => {
   });
 
   it('the endpoints for operators make the start fail if they do not work for another reason than the port', async () => {
-    const NODE_OPTIONS = `--require ${join(__dirname, 'support', 'failing-listen.cjs')}`;
+    const NODE_OPTIONS = `--require ${join(__dirname, '..', 'support', 'failing-listen.cjs')}`;
     const failing = ServiceProcess.start('api', { ...env, NODE_OPTIONS });
     const { err } = await failing.waitForLog('uncaught exception');
     expect(err).toMatchObject({ message: 'not a function' });

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Database } from '@app/database';
 import { connectRedis } from '@app/queue';
-import { describeStores } from './faults/staging-report.js';
-import { ROOT } from './support/checkout.js';
-import { createRedis, removeDatabaseServers, startRedis } from './support/database-servers.js';
-import { freshEnvironment, openDatabase } from './support/environment.js';
-import { eventually } from './support/eventually.js';
-import { record, store } from './support/items.js';
+import { describeStores } from '../faults/staging-report.js';
+import { ROOT } from '../support/checkout.js';
+import { createRedis, removeDatabaseServers, startRedis } from '../support/database-servers.js';
+import { freshEnvironment, openDatabase } from '../support/environment.js';
+import { eventually } from '../support/eventually.js';
+import { record, store } from '../support/items.js';
 
 const run = promisify(execFile);
 

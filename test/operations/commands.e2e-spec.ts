@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { SchemaRepository, type Database } from '@app/database';
-import { Command, runToExit, type CommandExit } from './support/command.js';
-import { createMongodb, removeDatabaseServers, startMongodb } from './support/database-servers.js';
-import { freshEnvironment, openDatabase } from './support/environment.js';
-import { eventually } from './support/eventually.js';
-import { record, store, uniqueWord } from './support/items.js';
-import { START_WITHIN_MS } from './support/processes.js';
+import { Command, runToExit, type CommandExit } from '../support/command.js';
+import { createMongodb, removeDatabaseServers, startMongodb } from '../support/database-servers.js';
+import { freshEnvironment, openDatabase } from '../support/environment.js';
+import { eventually } from '../support/eventually.js';
+import { record, store, uniqueWord } from '../support/items.js';
+import { START_WITHIN_MS } from '../support/processes.js';
 
 const run = promisify(execFile);
 const FULL_DISK = '/dev/full';

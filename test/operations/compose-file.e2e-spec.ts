@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { parseYaml } from '@redocly/openapi-core';
 
-const ROOT = join(__dirname, '..');
+const ROOT = join(__dirname, '..', '..');
 
 /** The parts of a service that are tested. All lists are in Compose's short syntax. */
 interface Service {

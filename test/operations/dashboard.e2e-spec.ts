@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SchemaRepository, type Database } from '@app/database';
-import { removeDatabaseServers } from './support/database-servers.js';
-import { freshEnvironment, openDatabase } from './support/environment.js';
-import { eventually } from './support/eventually.js';
-import { validInput } from './support/items.js';
-import { readAnnotations, readPanels } from './support/monitoring.js';
-import { endProcesses, ServiceProcess } from './support/processes.js';
-import { describeIfInstalled } from './support/programs.js';
-import { Prometheus, prometheusPath } from './support/prometheus.js';
+import { removeDatabaseServers } from '../support/database-servers.js';
+import { freshEnvironment, openDatabase } from '../support/environment.js';
+import { eventually } from '../support/eventually.js';
+import { validInput } from '../support/items.js';
+import { readAnnotations, readPanels } from '../support/monitoring.js';
+import { endProcesses, ServiceProcess } from '../support/processes.js';
+import { describeIfInstalled } from '../support/programs.js';
+import { Prometheus, prometheusPath } from '../support/prometheus.js';
 
-const ROOT = join(__dirname, '..');
+const ROOT = join(__dirname, '..', '..');
 const RATE_INTERVAL = '1m';
 const panels = readPanels(ROOT, RATE_INTERVAL);
 const queries = panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [title, expr] as const));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-const ROOT = join(__dirname, '..');
+const ROOT = join(__dirname, '..', '..');
 /** Finds a program that two sources have, of which the first is unreachable. Prints its path. */
 const FIND = `
   import { writeFileSync } from 'node:fs';

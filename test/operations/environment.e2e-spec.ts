@@ -1,5 +1,5 @@
-import { freshEnvironment } from './support/environment.js';
-import { killProcesses, ServiceProcess } from './support/processes.js';
+import { freshEnvironment } from '../support/environment.js';
+import { killProcesses, ServiceProcess } from '../support/processes.js';
 
 describe('a process with an invalid environment', () => {
   afterEach(async () => {

@@ -1,11 +1,11 @@
 import { mongoId, newMongoId } from '@app/database';
 import { CREATE_JOB_OPTIONS } from '@app/queue';
-import { runToExit, type CommandExit } from './support/command.js';
-import { createRedis, removeDatabaseServers } from './support/database-servers.js';
-import { eventually } from './support/eventually.js';
-import { record, store } from './support/items.js';
-import { createJob, openQueue, type OpenQueue } from './support/queue.js';
-import { startService, type Service } from './support/service.js';
+import { runToExit, type CommandExit } from '../support/command.js';
+import { createRedis, removeDatabaseServers } from '../support/database-servers.js';
+import { eventually } from '../support/eventually.js';
+import { record, store } from '../support/items.js';
+import { createJob, openQueue, type OpenQueue } from '../support/queue.js';
+import { startService, type Service } from '../support/service.js';
 
 /** Refused by a rule of the database until a test lifts it. */
 const REFUSED = 'Refused';

@@ -1,7 +1,7 @@
 import { SchemaRepository } from '@app/database';
-import { eventually } from './support/eventually.js';
-import { record, store } from './support/items.js';
-import { startService, type Service } from './support/service.js';
+import { eventually } from '../support/eventually.js';
+import { record, store } from '../support/items.js';
+import { startService, type Service } from '../support/service.js';
 
 describe('a running service', () => {
   let service: Service;

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { SchemaRepository, type Database } from '@app/database';
-import { Command, runToExit } from './support/command.js';
-import { openDatabase } from './support/environment.js';
-import { eventually } from './support/eventually.js';
-import { record, store, uniqueWord, validInput } from './support/items.js';
-import { createMongodb, startMongodb, removeDatabaseServers } from './support/database-servers.js';
+import { Command, runToExit } from '../support/command.js';
+import { openDatabase } from '../support/environment.js';
+import { eventually } from '../support/eventually.js';
+import { record, store, uniqueWord, validInput } from '../support/items.js';
+import { createMongodb, startMongodb, removeDatabaseServers } from '../support/database-servers.js';
 
 const run = promisify(execFile);
 /** Longer than the launcher waits for other processes to stop. */

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { mongo } from 'mongoose';
 import type { Item } from '@app/contracts';
 import { SchemaRepository, type Database, type ItemRecord } from '@app/database';
-import { withDatabase } from '../apps/cli/src/with-database.js';
-import { Command, runToExit, type CommandExit } from './support/command.js';
-import { freshEnvironment, openDatabase } from './support/environment.js';
-import { eventually } from './support/eventually.js';
-import { insertUnreadable, UNREADABLE } from './support/insert-bson.js';
-import { record, store, uniqueWord, validInput } from './support/items.js';
-import { startService, type Service } from './support/service.js';
+import { withDatabase } from '../../apps/cli/src/with-database.js';
+import { Command, runToExit, type CommandExit } from '../support/command.js';
+import { freshEnvironment, openDatabase } from '../support/environment.js';
+import { eventually } from '../support/eventually.js';
+import { insertUnreadable, UNREADABLE } from '../support/insert-bson.js';
+import { record, store, uniqueWord, validInput } from '../support/items.js';
+import { startService, type Service } from '../support/service.js';
 
 /** How long a busy machine may take until a command has started and does its work. */
 const STARTED_WITHIN_MS = 60_000;

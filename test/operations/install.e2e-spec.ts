@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-const ROOT = join(__dirname, '..');
+const ROOT = join(__dirname, '..', '..');
 const RECORD = 'node_modules/.package-lock.json';
 /** Takes the place of npm: records the packages as npm does, without any. */
 const NPM = `#!/bin/sh\n[ -z "$NPM_FAILS" ] && mkdir -p node_modules && cp package-lock.json ${RECORD}\n`;

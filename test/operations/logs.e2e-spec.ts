@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { SchemaRepository, type Database } from '@app/database';
-import { createApiKey } from './support/api-keys.js';
-import { createRedis, removeDatabaseServers, startRedis } from './support/database-servers.js';
-import { freshEnvironment, openDatabase } from './support/environment.js';
-import { eventually } from './support/eventually.js';
-import { validInput } from './support/items.js';
-import { endProcesses, killProcesses, ServiceProcess } from './support/processes.js';
-import { RawConnection } from './support/raw-connection.js';
-import { AUDIENCE, bearer, claims, ISSUER, signWithSecret } from './support/token-issuer.js';
+import { createApiKey } from '../support/api-keys.js';
+import { createRedis, removeDatabaseServers, startRedis } from '../support/database-servers.js';
+import { freshEnvironment, openDatabase } from '../support/environment.js';
+import { eventually } from '../support/eventually.js';
+import { validInput } from '../support/items.js';
+import { endProcesses, killProcesses, ServiceProcess } from '../support/processes.js';
+import { RawConnection } from '../support/raw-connection.js';
+import { AUDIENCE, bearer, claims, ISSUER, signWithSecret } from '../support/token-issuer.js';
 
 const SECRET = 'nobody may read this';
 
@@ -96,7 +96,7 @@ describe('the log', () => {
   });
 
   it('the log contains an exception that nothing handles, without its data', async () => {
-    const NODE_OPTIONS = `--require ${join(__dirname, 'support', 'unhandled-rejection.cjs')}`;
+    const NODE_OPTIONS = `--require ${join(__dirname, '..', 'support', 'unhandled-rejection.cjs')}`;
     const api = await startApi({ NODE_OPTIONS });
     api.signal('SIGUSR2');
     const { err } = await api.waitForLog('uncaught exception');
@@ -108,7 +108,7 @@ describe('the log', () => {
   it.each(['api', 'worker'] as const)(
     'the log contains once why the start of the %s failed, with its cause and without its data',
     async (name) => {
-      const NODE_OPTIONS = `--require ${join(__dirname, 'support', 'failing-start.cjs')}`;
+      const NODE_OPTIONS = `--require ${join(__dirname, '..', 'support', 'failing-start.cjs')}`;
       const failing = ServiceProcess.start(name, { ...env, LOG_LEVEL: 'debug', NODE_OPTIONS });
       expect(await failing.end()).toMatchObject({ code: 1 });
       const errors = failing.log.filter((line) => Number(line['level']) >= 50);
@@ -120,7 +120,7 @@ describe('the log', () => {
   );
 
   it('the log contains the warnings of Node.js, as JSON', async () => {
-    const NODE_OPTIONS = `--require ${join(__dirname, 'support', 'process-warning.cjs')}`;
+    const NODE_OPTIONS = `--require ${join(__dirname, '..', 'support', 'process-warning.cjs')}`;
     const api = await startApi({ NODE_OPTIONS });
     api.signal('SIGUSR2');
     const { level, err } = await api.waitForLog('process warning');

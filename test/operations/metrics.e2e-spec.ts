@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import type { Item } from '@app/contracts';
 import { SchemaRepository, type Database } from '@app/database';
 import { VERSION } from '@app/runtime';
-import type { ApiClient } from './support/api-client.js';
-import { createRedis, removeDatabaseServers, startRedis } from './support/database-servers.js';
-import { freshEnvironment, openDatabase } from './support/environment.js';
-import { eventually } from './support/eventually.js';
-import { validInput } from './support/items.js';
-import { endProcesses, ServiceProcess } from './support/processes.js';
-import { createJob, openQueue, type OpenQueue } from './support/queue.js';
+import type { ApiClient } from '../support/api-client.js';
+import { createRedis, removeDatabaseServers, startRedis } from '../support/database-servers.js';
+import { freshEnvironment, openDatabase } from '../support/environment.js';
+import { eventually } from '../support/eventually.js';
+import { validInput } from '../support/items.js';
+import { endProcesses, ServiceProcess } from '../support/processes.js';
+import { createJob, openQueue, type OpenQueue } from '../support/queue.js';
 
 /** Returns the value of a sample, or undefined if there is none. */
 async function valueOf(process: ServiceProcess, sample: string): Promise<number | undefined> {

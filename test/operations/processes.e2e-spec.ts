@@ -3,11 +3,11 @@ import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import type { ErrorBody } from '@app/contracts';
 import { SchemaRepository, type Database } from '@app/database';
-import { freshEnvironment, openDatabase } from './support/environment.js';
-import { eventually } from './support/eventually.js';
-import { uniqueWord, validInput } from './support/items.js';
-import { endProcesses, ServiceProcess } from './support/processes.js';
-import { openQueue, type OpenQueue } from './support/queue.js';
+import { freshEnvironment, openDatabase } from '../support/environment.js';
+import { eventually } from '../support/eventually.js';
+import { uniqueWord, validInput } from '../support/items.js';
+import { endProcesses, ServiceProcess } from '../support/processes.js';
+import { openQueue, type OpenQueue } from '../support/queue.js';
 
 /** Processes promise to stop within 9 s, because orchestrators kill them after 10 s. */
 const STOPPED_WITHIN_MS = 9500;

@@ -1,11 +1,11 @@
 import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
 import { newMongoId } from '@app/database';
 import { CREATE_JOB_OPTIONS } from '@app/queue';
-import { findChromium } from './support/browser.js';
-import { describeIfInstalled } from './support/programs.js';
-import { eventually } from './support/eventually.js';
-import { createJob, openQueue, type OpenQueue } from './support/queue.js';
-import { startService, type Service } from './support/service.js';
+import { findChromium } from '../support/browser.js';
+import { describeIfInstalled } from '../support/programs.js';
+import { eventually } from '../support/eventually.js';
+import { createJob, openQueue, type OpenQueue } from '../support/queue.js';
+import { startService, type Service } from '../support/service.js';
 
 const TOKEN = 'the token of this test for operators';
 /** Refused by a rule of the database until a test lifts it. */

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { copyCheckout } from './support/checkout.js';
+import { copyCheckout } from '../support/checkout.js';
 
 const run = promisify(execFile);
 const URL_OF_RUN = 'http://localhost:1';

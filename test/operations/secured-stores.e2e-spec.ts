@@ -1,11 +1,11 @@
 import type { Item } from '@app/contracts';
-import { runToExit, type CommandExit } from './support/command.js';
-import { removeDatabaseServers } from './support/database-servers.js';
-import { eventually } from './support/eventually.js';
-import { uniqueWord, validInput } from './support/items.js';
-import { endProcesses, ServiceProcess } from './support/processes.js';
-import { findProgram } from './support/programs.js';
-import { redisHasTls, SecuredStores } from './support/secured-stores.js';
+import { runToExit, type CommandExit } from '../support/command.js';
+import { removeDatabaseServers } from '../support/database-servers.js';
+import { eventually } from '../support/eventually.js';
+import { uniqueWord, validInput } from '../support/items.js';
+import { endProcesses, ServiceProcess } from '../support/processes.js';
+import { findProgram } from '../support/programs.js';
+import { redisHasTls, SecuredStores } from '../support/secured-stores.js';
 
 const describeWithTls = findProgram('openssl') && redisHasTls() ? describe : describe.skip;
 const LOCAL = { HOST: '127.0.0.1', PORT: '0', ADMIN_PORT: '0', WORKER_PORT: '0' };

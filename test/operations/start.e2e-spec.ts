@@ -2,8 +2,8 @@ import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { copyCheckout, ROOT } from './support/checkout.js';
-import { openQueue } from './support/queue.js';
+import { copyCheckout, ROOT } from '../support/checkout.js';
+import { openQueue } from '../support/queue.js';
 
 const run = promisify(execFile);
 /** What `npm start` reads, and its build, which takes longer than everything else. */

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mongo } from 'mongoose';
-import { runToExit, type CommandExit } from './support/command.js';
-import { createMongodb, removeDatabaseServers, type DatabaseServer } from './support/database-servers.js';
+import { runToExit, type CommandExit } from '../support/command.js';
+import { createMongodb, removeDatabaseServers, type DatabaseServer } from '../support/database-servers.js';
 
 const isRoot = process.getuid?.() === 0;
 const describeAsRoot = isRoot ? describe : describe.skip;

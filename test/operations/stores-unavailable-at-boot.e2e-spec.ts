@@ -1,15 +1,15 @@
 import { initiateReplicaSet, SchemaRepository } from '@app/database';
-import { freshEnvironment, openDatabase } from './support/environment.js';
-import { eventually } from './support/eventually.js';
-import { validInput } from './support/items.js';
+import { freshEnvironment, openDatabase } from '../support/environment.js';
+import { eventually } from '../support/eventually.js';
+import { validInput } from '../support/items.js';
 import {
   createMongodb,
   createRedis,
   startRedis,
   removeDatabaseServers,
   type DatabaseServer,
-} from './support/database-servers.js';
-import { endProcesses, ServiceProcess } from './support/processes.js';
+} from '../support/database-servers.js';
+import { endProcesses, ServiceProcess } from '../support/processes.js';
 
 describe('stores that are unavailable at boot', () => {
   let mongod: DatabaseServer;

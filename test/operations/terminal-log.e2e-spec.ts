@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findProgram } from './support/programs.js';
+import { findProgram } from '../support/programs.js';
 
 const run = promisify(execFile);
-const LOGGER = join(__dirname, '..', 'dist', 'libs', 'runtime', 'src', 'process', 'logger.js');
+const LOGGER = join(__dirname, '..', '..', 'dist', 'libs', 'runtime', 'src', 'process', 'logger.js');
 const PROGRAM = `
   const { createLogger } = require(${JSON.stringify(LOGGER)});
   createLogger('api', 'info').then((logger) => logger.info({ port: 3000 }, 'listening'));

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { SchemaRepository, type Database } from '@app/database';
-import type { ApiClient } from './support/api-client.js';
-import { freshEnvironment, openDatabase } from './support/environment.js';
-import { eventually } from './support/eventually.js';
-import { uniqueWord, validInput } from './support/items.js';
-import { OtlpReceiver, type ExportedSpan } from './support/otlp-receiver.js';
-import { endProcesses, killProcesses, ServiceProcess } from './support/processes.js';
-import { openQueue, type OpenQueue } from './support/queue.js';
+import type { ApiClient } from '../support/api-client.js';
+import { freshEnvironment, openDatabase } from '../support/environment.js';
+import { eventually } from '../support/eventually.js';
+import { uniqueWord, validInput } from '../support/items.js';
+import { OtlpReceiver, type ExportedSpan } from '../support/otlp-receiver.js';
+import { endProcesses, killProcesses, ServiceProcess } from '../support/processes.js';
+import { openQueue, type OpenQueue } from '../support/queue.js';
 
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT_ID = '00f067aa0ba902b7';
@@ -205,7 +205,7 @@ describe('tracing', () => {
       { propagators: 'the default propagators', more: {} },
       { propagators: 'no propagators', more: { OTEL_PROPAGATORS: 'none' } },
     ])('tracing is left to a module that is loaded with node --require, with $propagators', async ({ more }) => {
-      const env = { NODE_OPTIONS: `--require ${join(__dirname, 'support', 'opentelemetry.cjs')}`, ...more };
+      const env = { NODE_OPTIONS: `--require ${join(__dirname, '..', 'support', 'opentelemetry.cjs')}`, ...more };
       const [api] = await Promise.all([start('api', env), start('worker', env)]);
       await (await api.client()).create(validInput());
       // The worker may also process a job that an earlier test has left.
@@ -224,7 +224,7 @@ describe('tracing', () => {
     });
 
     it('tracing is off without a receiver, and its packages are not loaded', async () => {
-      const NODE_OPTIONS = `--require ${join(__dirname, 'support', 'report-opentelemetry.cjs')}`;
+      const NODE_OPTIONS = `--require ${join(__dirname, '..', 'support', 'report-opentelemetry.cjs')}`;
       const off = { OTEL_EXPORTER_OTLP_ENDPOINT: '', NODE_OPTIONS };
       const [api, worker] = await Promise.all([start('api', off), start('worker', off)]);
       await (await api.client()).create(validInput());

@@ -4,10 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { freePort } from './support/database-servers.js';
-import { freshEnvironment } from './support/environment.js';
-import { eventually } from './support/eventually.js';
-import { endProcesses, ServiceProcess } from './support/processes.js';
+import { freePort } from '../support/database-servers.js';
+import { freshEnvironment } from '../support/environment.js';
+import { eventually } from '../support/eventually.js';
+import { endProcesses, ServiceProcess } from '../support/processes.js';
 
 const run = promisify(execFile);
 const FULL_DISK = '/dev/full';
