@@ -1,5 +1,6 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import getPort, { portNumbers } from 'get-port';
+import { procFile, statOf } from '../tools/processes/proc.mjs';
 
 /** Below the ports that Linux assigns to connections, one of which could take a port before its process listens. */
 const PORTS = portNumbers(20_000, 29_999);
@@ -14,10 +15,9 @@ export function freePort() {
 
 /** Returns the CPU time of all threads of a process so far, in ms, or NaN without /proc. */
 export function cpuMsOf(pid) {
-  const stat = read(pid, 'stat');
-  // proc_pid_stat(5): utime and stime are the 14th and 15th field, the 12th and 13th after the name in parentheses.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
+  // utime and stime are the 14th and 15th field.
+  const { 11: user, 12: system } = statOf(pid);
+  return (Number(user) + Number(system)) * MS_PER_TICK;
 }
 
 /** Resets the peak that {@link peakMegabytesOf} returns. */
@@ -32,14 +32,6 @@ export function resetPeakOf(pid) {
 
 /** Returns the peak resident memory of a process in MB, or NaN without /proc. */
 export function peakMegabytesOf(pid) {
-  const kilobytes = /^VmHWM:\s+(\d+) kB/m.exec(read(pid, 'status'))?.[1];
+  const kilobytes = /^VmHWM:\s+(\d+) kB/m.exec(procFile(pid, 'status'))?.[1];
   return (Number(kilobytes) * 1024) / 1e6;
-}
-
-function read(pid, file) {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
-  } catch {
-    return '';
-  }
 }

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { lock } from 'proper-lockfile';
 import { LOCAL } from '../checkout/root.mjs';
+import { statOf } from './proc.mjs';
 import { isRunning } from './stop-in-order.mjs';
 
 /** How long a lock stays when neither its process nor the reaper could remove it. */
@@ -58,12 +59,7 @@ function isSameProcess({ pid, startedAt }) {
   return startedAt !== undefined && isRunning(pid) && startOf(pid) === startedAt;
 }
 
-/** Returns when a process started, in clock ticks since the machine did. Only Linux has it in a file, see proc(5). */
+/** Returns when a process started, in clock ticks since the machine did. Only Linux has it in a file. */
 function startOf(pid) {
-  try {
-    // The name of the process comes first, in brackets, and may contain spaces.
-    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1).split(' ')[19];
-  } catch {
-    return undefined;
-  }
+  return statOf(pid)[19];
 }

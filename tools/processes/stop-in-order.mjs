@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { waitUntil } from '../wait-until.mjs';
+import { statOf } from './proc.mjs';
 
 const AFTER_KILL_MS = 3000;
 
@@ -24,16 +24,8 @@ export function signal(pid, name) {
 
 /** Returns whether a process or, if the pid is negative, a process group is running. */
 export function isRunning(pid) {
-  return signal(pid, 0) && !isZombie(Math.abs(pid));
-}
-
-/** A zombie does not count: in a container, the process with pid 1 may leave it there for ever. */
-function isZombie(pid) {
-  try {
-    return readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
-  } catch {
-    return false;
-  }
+  // A zombie does not count: in a container, the process with pid 1 may leave it there for ever.
+  return signal(pid, 0) && statOf(Math.abs(pid))[0] !== 'Z';
 }
 
 async function stop({ pid, graceMs }) {
