@@ -1,8 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { LOCAL } from '../tools/checkout/root.mjs';
 import { signal } from '../tools/processes/stop-in-order.mjs';
 import { waitUntil } from '../tools/wait-until.mjs';
 import { cpuMsOf, peakMegabytesOf, resetPeakOf } from './processes.mjs';
@@ -35,12 +32,10 @@ export class Meter {
   generated = { requests: 0, cpuMs: 0 };
   #launcher;
   #databases;
-  #folder;
 
   constructor(launcher, databases) {
     this.#launcher = launcher;
     this.#databases = databases;
-    this.#folder = launcher.temporaryFolder(LOCAL);
   }
 
   /**
@@ -101,20 +96,18 @@ export class Meter {
   /** Sends each stream from a process of its own, so that the work for one does not delay the responses of another. */
   async #generate({ port, itemId, tokens }, load) {
     const streams = mapValues(load, (stream, name) => ({
+      port,
       tokens,
       ...(/reads/i.test(name) && { operation: 'getById', inputs: [{ id: itemId }] }),
       ...(name.startsWith('steady') && STEADY),
       ...stream,
     }));
-    // There may be too many requests for a command line. Several subjects may be measured at the same time.
-    const file = join(this.#folder, `${[port].flat().join('-')}.json`);
-    writeFileSync(file, JSON.stringify({ port, ...streams }));
     const [steady] = Object.keys(load).filter((name) => name.startsWith('steady'));
     const [other] = Object.keys(load).filter((name) => name !== steady);
     const generators = {};
-    if (steady) generators[steady] = await this.#startGenerator(file, steady);
+    if (steady) generators[steady] = await this.#startGenerator(streams[steady]);
     if (steady) await delay(STEADY.warmUpMs);
-    if (other) generators[other] = await this.#startGenerator(file, other);
+    if (other) generators[other] = await this.#startGenerator(streams[other]);
     await Promise.all([generators[other]?.exited, steady && delay(load[steady].ms)]);
     if (steady) signal(generators[steady].pid, 'SIGTERM');
     const reports = {};
@@ -128,11 +121,12 @@ export class Meter {
   }
 
   /** Starts to send a stream. Resolves once its first line says so, or it has failed. */
-  #startGenerator(file, stream) {
-    const args = [GENERATOR, file, stream];
+  #startGenerator(stream) {
     return new Promise((resolve) => {
       const onLine = () => resolve(generator);
-      const generator = this.#launcher.start('generator', process.execPath, args, { collect: true, onLine });
+      // There may be too many requests for a command line.
+      const options = { stdin: 'pipe', input: JSON.stringify(stream), collect: true, onLine };
+      const generator = this.#launcher.start('generator', process.execPath, [GENERATOR], options);
       void generator.exited.then(onLine);
     });
   }

@@ -1,7 +1,7 @@
-// The load generator, a process of its own so that its work is not counted for a subject: `node generate.mjs FILE NAME`
-// sends the stream NAME of the load that FILE (JSON) describes to 127.0.0.1, and prints its report as JSON. SIGTERM ends
-// a stream. It takes CPU time from what is measured, so its connections are its own: undici and autocannon need more.
-import { readFileSync } from 'node:fs';
+// The load generator, a process of its own so that its work is not counted for a subject: `node generate.mjs` sends the
+// stream that stdin describes in JSON to 127.0.0.1, and prints its report as JSON. SIGTERM ends a stream. It takes CPU
+// time from what is measured, so its connections are its own: undici and autocannon need more.
+import { json } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from './connection.mjs';
 import { requestsOf } from './requests.mjs';
@@ -35,10 +35,9 @@ import { Tally } from './tally.mjs';
  * @property {string} [expected] a status other than 200 that needs no remark
  */
 
-const [file, name] = process.argv.slice(2);
-/** @type {Load & {port: number | number[]}} of several ports, connections take one each in turn */
-const { port, [name]: stream } = JSON.parse(readFileSync(file, 'utf8'));
-const { connections: size, warmUpMs = 0, ms, count = Infinity, rate = Infinity } = stream;
+/** @type {Stream & {port: number | number[]}} of several ports, connections take one each in turn */
+const stream = await json(process.stdin);
+const { port, connections: size, warmUpMs = 0, ms, count = Infinity, rate = Infinity } = stream;
 const isOpenLoop = count !== Infinity || rate !== Infinity;
 const next = requestsOf(stream);
 const ports = [port].flat();
