@@ -191,6 +191,7 @@ function sum(counts) {
   return Object.values(counts).reduce((total, count) => total + count, 0);
 }
 
-function mapValues(object, transform) {
+/** Returns an object with the same keys. */
+export function mapValues(object, transform) {
   return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, transform(value, name)]));
 }

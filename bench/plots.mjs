@@ -14,37 +14,24 @@ const PLOT_NUMBER = /zr\d+-/g;
 /** @typedef {{title: string, svg: string}} Plot an image for light and dark pages */
 
 /**
- * Plots horizontal bars.
- * @param {{title: string, groups: string[], series: {name: string, values: number[]}[], format: Function}} plot the bars of
- *   one colour are a series: a value for each group
+ * Plots the medians of a figure as horizontal bars, one for each variant of each group. Those of a variant have one colour.
+ * @param {import('./figures.mjs').Figure} figure
+ * @param {[name: string, results: Record<string, import('./meter.mjs').Measured[]>][]} groups
+ * @param {(variant: string) => string} [nameOf]
  * @returns {Plot}
  */
-export function barPlot({ title, groups, series, format }) {
-  return plot(title, 100 + groups.length * series.length * BAR_HEIGHT, {
+export function figurePlot({ title, of, format }, groups, nameOf = (variant) => variant) {
+  const variants = Object.keys(groups[0][1]);
+  return plot(title, 100 + groups.length * variants.length * BAR_HEIGHT, {
     xAxis: { show: false },
-    yAxis: { data: groups, inverse: true, axisTick: { show: false }, axisLabel: { color: TEXT } },
-    series: series.map(({ name, values }) => ({
-      name,
+    yAxis: { data: groups.map(([name]) => name), inverse: true, axisTick: { show: false }, axisLabel: { color: TEXT } },
+    series: variants.map((variant) => ({
+      name: nameOf(variant),
       type: 'bar',
-      data: values,
+      data: groups.map(([, results]) => median((results[variant] ?? []).map(of))),
       label: { show: true, position: 'right', color: TEXT, formatter: ({ value }) => format(value) },
     })),
   });
-}
-
-/**
- * Plots the medians of a figure as bars, one for each variant of each group.
- * @param {import('./figures.mjs').Figure} figure
- * @param {[name: string, results: Record<string, import('./meter.mjs').Measured[]>][]} groups
- * @param {(variant: string) => string} nameOf
- * @returns {Plot}
- */
-export function figurePlot({ title, of, format }, groups, nameOf) {
-  const series = Object.keys(groups[0][1]).map((variant) => ({
-    name: nameOf(variant),
-    values: groups.map(([, results]) => median((results[variant] ?? []).map(of))),
-  }));
-  return barPlot({ title, groups: groups.map(([name]) => name), series, format });
 }
 
 /**

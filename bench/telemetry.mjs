@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { CPU_PER_CREATE, CPU_PER_READ, ratio, rowOf } from './figures.mjs';
 import { chosen } from './groups.mjs';
+import { mapValues } from './meter.mjs';
 import { startSubjects } from './subjects.mjs';
 
 const WITHOUT_METRICS = fileURLToPath(new URL('./without-metrics.cjs', import.meta.url));
@@ -59,7 +60,7 @@ export async function measure(bench) {
 /** Returns what was measured in each round by kind of load: of services with one environment, and with the other. */
 async function compare(bench, name, env, against) {
   const { rounds, initialWarmUpMs, warmUpMs, ms } = bench.size;
-  const results = Object.fromEntries(Object.keys(LOADS).map((kind) => [kind, { variant: [], base: [] }]));
+  const results = mapValues(LOADS, () => ({ variant: [], base: [] }));
   for (let number = 1; number <= PAIRS_EACH; number += 1) {
     const variants = [
       { name: `${name}-${number}`, env },

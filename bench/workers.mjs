@@ -1,6 +1,7 @@
-import { CREATES_PER_SECOND, median, ratio, READS_PER_SECOND } from './figures.mjs';
+import { CREATES_PER_SECOND, ratio, READS_PER_SECOND } from './figures.mjs';
 import { measureGroups } from './groups.mjs';
-import { barPlot } from './plots.mjs';
+import { mapValues } from './meter.mjs';
+import { figurePlot } from './plots.mjs';
 import { startPool } from './pool.mjs';
 import { startDemoApi } from './subjects.mjs';
 
@@ -20,12 +21,11 @@ export async function measure(bench) {
   await bench.meter.warmUp([service], { reads: { connections: 64, ms: initialWarmUpMs } });
   const group = (figure, kind, processes, load) => {
     let pool;
-    const variantOf = (count) => ({
-      subject: 'service',
-      [load]: { connections: Number(count) * CONNECTIONS_EACH[load], warmUpMs, ms },
-    });
     return {
-      variants: Object.fromEntries(COUNTS.map((count) => [count, variantOf(count)])),
+      variants: mapValues(MUSTS, (_, count) => ({
+        subject: 'service',
+        [load]: { connections: Number(count) * CONNECTIONS_EACH[load], warmUpMs, ms },
+      })),
       before: async (count, subject) => {
         pool = await startPool(bench, subject, kind, Number(count));
         pool.limit(CORES);
@@ -37,24 +37,18 @@ export async function measure(bench) {
       }),
     };
   };
-  const { rows, results } = await measureGroups(
-    bench,
-    { service },
-    {
-      'creates/s with workers': group(CREATES_PER_SECOND, 'worker', 'workers', 'creates'),
-      'getById/s with APIs': group(READS_PER_SECOND, 'api', 'APIs', 'reads'),
-    },
-  );
-  const series = Object.entries(results).map(([name, byCount]) => ({
-    name,
-    values: COUNTS.map((count) => median(byCount[count].map(({ creates, reads }) => (creates ?? reads).perSecond))),
-  }));
+  const groups = {
+    'creates/s with workers': group(CREATES_PER_SECOND, 'worker', 'workers', 'creates'),
+    'getById/s with APIs': group(READS_PER_SECOND, 'api', 'APIs', 'reads'),
+  };
+  const { rows, results } = await measureGroups(bench, { service }, groups);
+  const byCount = COUNTS.map((count) => [count, mapValues(results, (variants) => variants[count])]);
+  const title = `Rate by the number of processes of ${CORES} cores`;
+  const rate = { ...CREATES_PER_SECOND, title, of: ({ creates, reads }) => (creates ?? reads).perSecond };
   const { creates, reads } = CONNECTIONS_EACH;
   const notes = [
     `Each worker has ${creates} clients, and each API ${reads}.`,
     'MongoDB, Redis and the other process have no limit.',
   ];
-  const plot = { title: `Rate by the number of processes of ${CORES} cores`, groups: COUNTS, series };
-  const workers = barPlot({ ...plot, format: CREATES_PER_SECOND.format });
-  return { notes, rows, plots: { workers } };
+  return { notes, rows, plots: { workers: figurePlot(rate, byCount) } };
 }
