@@ -30,10 +30,8 @@ export async function runBenchmark(launcher, name, options) {
   if (options.rounds) size.rounds = Number(options.rounds);
   const [loadBefore] = loadavg();
   const databases = await Databases.start(launcher, options.data);
-  const versions = await databases.versions();
   const meter = new Meter(launcher, databases);
   const findings = await measure({ launcher, databases, meter, size, options });
-  await databases.close();
 
   const { cpuMs, requests } = meter.generated;
   const generator = `the generator used ${((cpuMs * 1000) / requests).toFixed(0)} µs of CPU per request`;
@@ -41,7 +39,7 @@ export async function runBenchmark(launcher, name, options) {
   // The dashboard has no rounds.
   if (size.ms)
     notes.unshift(`${size.rounds} interleaved rounds of ${size.ms / 1000} s; a ratio is taken in each round.`);
-  const { text, page } = reportOf({ ...findings, notes }, meter, versions);
+  const { text, page } = reportOf({ ...findings, notes }, meter, databases.versions);
   process.stdout.write(`${text}\n`);
   if (options.write) await writePage(name, page, findings.plots ?? {});
   return findings.rows.every(isMet) && meter.problems.length === 0;

@@ -11,8 +11,9 @@ export class Databases {
   constructor(mongodb, redis) {
     this.uris = { mongodb: mongodb.uri, redis: redis.uri };
     this.pids = { mongod: mongodb.pid, redis: redis.pid };
+    this.versions = { mongod: mongodb.version, redis: redis.version };
     this.client = new mongoose.mongo.MongoClient(mongodb.uri);
-    // Without a listener, ioredis prints that it has lost the connection when a failed benchmark stops Redis.
+    // Without a listener, ioredis prints that it has lost the connection when Redis is stopped.
     this.redis = new Redis(redis.uri).on('error', () => undefined);
   }
 
@@ -49,16 +50,5 @@ export class Databases {
       REDIS_URL: this.uris.redis,
       QUEUE_PREFIX: `bench-${name}`,
     };
-  }
-
-  async versions() {
-    const { version: mongod } = await this.client.db('admin').command({ buildInfo: 1 });
-    const redis = /redis_version:(\S+)/.exec(await this.redis.info('server'))?.[1];
-    return { mongod, redis };
-  }
-
-  async close() {
-    this.redis.disconnect();
-    await this.client.close();
   }
 }

@@ -47,8 +47,6 @@ export async function measure(bench) {
     for (const [kind, { figure }] of Object.entries(LOADS))
       rows.push(rowOf(ratio(figure, `, ${title}`, ['variant', 'base'], ...targets), results[kind]));
   }
-  receiver.closeAllConnections();
-  receiver.close();
   const { reads, creates } = LOADS;
   const notes = [
     'What is compared is measured at the same time.',

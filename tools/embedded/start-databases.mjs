@@ -45,7 +45,7 @@ async function run(launcher, database, parent) {
   const child = await launcher.steps.run(title, () => start(launcher, database, { path, dataDir, port }));
   writeFileSync(join(dataDir, VERSION_FILE), version);
   launcher.watch(child);
-  return { port, pid: child.pid, binary: path };
+  return { port, pid: child.pid, binary: path, version };
 }
 
 async function start(launcher, { name, title, rank, settings, isError, isReady }, { path, dataDir, port }) {
