@@ -23,18 +23,12 @@ const comparisons = (direct, withoutSearch, p99) => [
   ['withoutSearch', SEARCHABLE_PER_SECOND, 1.9, 2.5],
   ['direct', P99, ...p99],
 ];
-const COMPARISONS = {
-  single: [['direct', P50, 1.2, 0.8]],
-  64: comparisons([3.3, 5], [3, 4], [0.4, 0.15]),
-  256: comparisons([3.5, 6], [3.2, 5], [0.5, 0.2]),
-  always: [['direct', CREATES_PER_SECOND, 1.2, 2]],
-  trees: [
-    ['other', CREATES_PER_SECOND, 0.95, 1],
-    ['other', SEARCHABLE_PER_SECOND],
-    ['other', figures.CPU_PER_CREATE],
-    ['other', figures.MONGODB_CPU_PER_CREATE],
-  ],
-};
+const OF_TREES = [
+  ['other', CREATES_PER_SECOND, 0.95, 1],
+  ['other', SEARCHABLE_PER_SECOND],
+  ['other', figures.CPU_PER_CREATE],
+  ['other', figures.MONGODB_CPU_PER_CREATE],
+];
 
 /** @returns {Record<string, import('./groups.mjs').Group>} the groups of a {@link import('./benchmark.mjs').Bench} */
 export function groupsOf({ databases, meter, size, options: { against } }) {
@@ -49,20 +43,21 @@ export function groupsOf({ databases, meter, size, options: { against } }) {
     ...more,
   });
   const appendFsync = (when) => () => databases.redis.config('SET', 'appendfsync', when);
-  const always = { note: ', `appendfsync always`', before: appendFsync('always'), after: appendFsync('everysec') };
+  const synced = { note: ', `appendfsync always`', before: appendFsync('always'), after: appendFsync('everysec') };
+  const always = (connections) => compare(connections, [['direct', CREATES_PER_SECOND, 1.2, 2]], synced);
   return {
     // First, because checkpoints of the large loads take longer than one create.
-    single: compare(1, COMPARISONS.single, { ms: size.singleMs }),
-    'creates-64': compare(64, COMPARISONS[64]),
-    'creates-256': compare(256, COMPARISONS[256]),
-    'always-64': compare(64, COMPARISONS.always, always),
-    'always-256': compare(256, COMPARISONS.always, always),
+    single: compare(1, [['direct', P50, 1.2, 0.8]], { ms: size.singleMs }),
+    'creates-64': compare(64, comparisons([3.3, 5], [3, 4], [0.4, 0.15])),
+    'creates-256': compare(256, comparisons([3.5, 6], [3.2, 5], [0.5, 0.2])),
+    'always-64': always(64),
+    'always-256': always(256),
     unknown: unknownReferences(size),
     validator: validator(size),
     burst: burst(size),
     'burst-10000': largeBurst(size),
     deadlines: deadlines(size, meter),
-    ...(against && { 'against-64': compare(64, COMPARISONS.trees), 'against-256': compare(256, COMPARISONS.trees) }),
+    ...(against && { 'against-64': compare(64, OF_TREES), 'against-256': compare(256, OF_TREES) }),
   };
 }
 
