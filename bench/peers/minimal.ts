@@ -1,4 +1,5 @@
 // The minimum that does the work: node:http and the MongoDB driver, one counter increment and one insert per create.
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { CreateItemInputSchema, GetAllInputSchema, GetByIdInputSchema, type Item } from '@app/contracts';
 import { mongoId, type ItemRecord } from '@app/database';
@@ -60,14 +61,11 @@ async function handle(handler: Handler | undefined, request: IncomingMessage, re
   }
 }
 
-function read(request: IncomingMessage): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', reject);
-    request.on('end', () => {
-      resolve(Buffer.concat(chunks).toString());
-    });
-  });
+async function read(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  await once(request, 'end');
+  return Buffer.concat(chunks).toString();
 }
 
 function respond(response: ServerResponse, status: number, body: object): void {
