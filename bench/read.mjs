@@ -25,11 +25,8 @@ export async function measure(bench) {
     for (const peer of peers) await requireSameItems(subjects.service, subjects[peer], operation, inputs);
     const names = ['service', ...peers];
     const reads = { operation, inputs, connections: CONNECTIONS, warmUpMs, ms };
-    const warmUp = { ...reads, ms: initialWarmUpMs };
-    await meter.warmUp(
-      names.map((name) => subjects[name]),
-      { reads: warmUp },
-    );
+    const measured = names.map((name) => subjects[name]);
+    await meter.warmUp(measured, { reads: { ...reads, ms: initialWarmUpMs } });
     groups[title] = {
       variants: sameLoad(names, { reads }),
       figures: Object.entries(against).map(([peer, targets]) => {

@@ -10,8 +10,7 @@ import { insertReferences } from './catalogue.mjs';
 import { exampleBody } from './load/requests.mjs';
 
 const PEERS = fileURLToPath(new URL('./peers/', import.meta.url));
-/** The libs that the peers import. */
-const LIBS = ['contracts', 'database', 'items', 'runtime'];
+const LIBS = join(ROOT, 'dist', 'libs');
 const FIELDS = JSON.parse(readFileSync(join(ROOT, 'openapi.json'), 'utf8')).components.schemas.Item.required;
 
 /**
@@ -112,7 +111,7 @@ async function compilePeers(launcher) {
   for (const file of readdirSync(PEERS)) await compile(join(PEERS, file), folder);
   const scope = join(folder, 'node_modules', '@app');
   mkdirSync(scope, { recursive: true });
-  for (const lib of LIBS) symlinkSync(join(ROOT, 'dist', 'libs', lib, 'src'), join(scope, lib));
+  for (const lib of readdirSync(LIBS)) symlinkSync(join(LIBS, lib, 'src'), join(scope, lib));
   return folder;
 }
 
