@@ -5,10 +5,10 @@ import {
   CPU_PER_READ,
   cpuPerCreate,
   CREATES_PER_SECOND,
-  duration,
-  median,
+  milliseconds,
   number,
   peakMemory,
+  ratio,
   rowOf,
 } from './figures.mjs';
 import { measureGroups } from './groups.mjs';
@@ -130,18 +130,13 @@ function memoryRows(results) {
 
 /** Compares the bursts of all rounds with the formula and the simulation, each with the rate of its round. */
 function deviationRows(title, workers, results) {
-  const measured = results[workers].map(({ creates }) => creates.ms.max / 1000);
-  const bursts = results[1].map((one) => burstOf(workers, one));
+  const measured = results[workers].map(({ creates }) => creates.ms.max);
+  const time = milliseconds(`${title}: deviation of the measured time from `, (ms) => ms);
   return Object.entries(MODELS).map(([name, secondsOf]) => {
-    const predicted = bursts.map(secondsOf);
-    return {
-      title: `${title}: deviation of the measured time from ${name}`,
-      values: measured.map((seconds, round) => Math.abs(seconds / predicted[round] - 1)),
-      format: (value) => `${(value * 100).toFixed(0)} %`,
-      better: 'less',
-      must: MAX_DEVIATION,
-      note: [measured, predicted].map((seconds) => duration(1000 * median(seconds))).join(' to '),
-    };
+    const predicted = results[1].map((one) => 1000 * secondsOf(burstOf(workers, one)));
+    const row = rowOf(ratio(time, name, ['measured', 'predicted'], MAX_DEVIATION), { measured, predicted });
+    const values = row.values.map((share) => Math.abs(share - 1));
+    return { ...row, values, format: (value) => `${(value * 100).toFixed(0)} %` };
   });
 }
 
