@@ -1,7 +1,6 @@
 import type { mongo } from 'mongoose';
-import { hasCode } from './administration/admin-commands.js';
 import type { Database } from './connection/database.js';
-import { isIndexMissing } from './connection/database-errors.js';
+import { hasCode, isIndexMissing } from './connection/database-errors.js';
 import { unexpectedArraysIn } from './connection/multikey-index.js';
 import { FAVOURITE_VALIDATOR, ITEM_VALIDATOR } from './serialization/item-validator.js';
 import { OBSOLETE_ITEM_INDEXES, LIST_INDEXES } from './models.js';
@@ -138,7 +137,7 @@ export class SchemaRepository {
       const indexes = await this.database.read(collection.listIndexes().toArray());
       return new Map(indexes.map((index) => [index.name, index]));
     } catch (error) {
-      if (hasCode(error, [NAMESPACE_NOT_FOUND])) return new Map();
+      if (hasCode(error, NAMESPACE_NOT_FOUND)) return new Map();
       throw error;
     }
   }
@@ -147,7 +146,7 @@ export class SchemaRepository {
 /** Drops an index that another setup or import may have dropped in the meantime. */
 async function dropIfPresent(collection: Pick<mongo.Collection, 'dropIndex'>, name: string): Promise<void> {
   await collection.dropIndex(name).catch((error: unknown) => {
-    if (!hasCode(error, [INDEX_NOT_FOUND])) throw error;
+    if (!hasCode(error, INDEX_NOT_FOUND)) throw error;
   });
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { TimeoutError } from '@app/runtime';
-import { mongo } from 'mongoose';
 import type { Database } from './connection/database.js';
+import { hasCode } from './connection/database-errors.js';
 import { DUPLICATE_KEY, DURABLE_WRITE } from './insert-each.js';
 
 /** What a secret is for. */
@@ -45,7 +45,7 @@ export class SecretRepository {
       );
     } catch (error) {
       // Another process created it at the same time.
-      if (!(error instanceof mongo.MongoServerError) || error.code !== DUPLICATE_KEY) throw error;
+      if (!hasCode(error, DUPLICATE_KEY)) throw error;
     }
     return this.find(_id);
   }

@@ -1,6 +1,7 @@
 import { ConfigError } from '@app/runtime';
 import { mongo } from 'mongoose';
-import { hasCode, withAdmin } from './admin-commands.js';
+import { hasCode } from '../connection/database-errors.js';
+import { runAdminCommand } from './admin-command.js';
 import { initiateReplicaSet, type ReplicaSetMember } from './replica-set.js';
 
 const UNAUTHORIZED = 13;
@@ -27,17 +28,15 @@ export async function createFirstUsers(member: ReplicaSetMember, users: FirstUse
   const [admin, service] = [credentialsOf(users.admin), credentialsOf(users.service)];
   const local = `127.0.0.1:${member.host.replace(/.*:/, '')}`;
   await initiateReplicaSet(member, local, [UNAUTHORIZED]);
+  const createAdmin = { createUser: admin.username, pwd: admin.password, roles: ['root'] };
   // Unauthorized: the administrator exists.
-  await withAdmin(`mongodb://${local}/?directConnection=true`, (run) =>
-    run({ createUser: admin.username, pwd: admin.password, roles: ['root'] }, [USER_EXISTS, UNAUTHORIZED]),
-  );
+  await runAdminCommand(`mongodb://${local}/?directConnection=true`, createAdmin, [USER_EXISTS, UNAUTHORIZED]);
   const roles = ['readWrite', 'dbAdmin'].map((role) => ({ role, db: service.db }));
+  const createService = { createUser: service.username, pwd: service.password, roles };
   try {
-    await withAdmin(users.admin, (run) =>
-      run({ createUser: service.username, pwd: service.password, roles }, [USER_EXISTS]),
-    );
+    await runAdminCommand(users.admin, createService, [USER_EXISTS]);
   } catch (error) {
-    if (!hasCode(error, [AUTHENTICATION_FAILED])) throw error;
+    if (!hasCode(error, AUTHENTICATION_FAILED)) throw error;
     throw new ConfigError("MongoDB rejects the administrator's name or password");
   }
 }

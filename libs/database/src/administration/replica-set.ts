@@ -1,4 +1,4 @@
-import { withAdmin } from './admin-commands.js';
+import { runAdminCommand } from './admin-command.js';
 
 const ALREADY_INITIALIZED = 23;
 
@@ -21,7 +21,6 @@ export async function initiateReplicaSet(
   at = host,
   done: readonly number[] = [],
 ): Promise<void> {
-  await withAdmin(`mongodb://${at}/?directConnection=true`, (run) =>
-    run({ replSetInitiate: { _id: set, members: [{ _id: 0, host }] } }, [ALREADY_INITIALIZED, ...done]),
-  );
+  const command = { replSetInitiate: { _id: set, members: [{ _id: 0, host }] } };
+  await runAdminCommand(`mongodb://${at}/?directConnection=true`, command, [ALREADY_INITIALIZED, ...done]);
 }

@@ -70,14 +70,19 @@ export function isReadRetryable(error: unknown): boolean {
   return error instanceof mongo.MongoNetworkError;
 }
 
+/** Returns whether MongoDB responded with one of these error codes. */
+export function hasCode(error: unknown, ...codes: readonly number[]): error is mongo.MongoServerError {
+  return error instanceof mongo.MongoServerError && codes.includes(Number(error.code));
+}
+
 /** Returns whether a query was rejected because the index in its hint does not exist. */
 export function isIndexMissing(error: unknown): boolean {
-  return error instanceof mongo.MongoServerError && error.code === BAD_VALUE && error.message.includes('hint');
+  return hasCode(error, BAD_VALUE) && error.message.includes('hint');
 }
 
 /** Returns whether MongoDB rejected an operation because the user is not authorized. */
 export function isNotAllowed(error: unknown): boolean {
-  return error instanceof mongo.MongoServerError && error.code === UNAUTHORIZED;
+  return hasCode(error, UNAUTHORIZED);
 }
 
 /**
@@ -85,7 +90,7 @@ export function isNotAllowed(error: unknown): boolean {
  * because it has lost its role, or writes are blocked, for example during a migration.
  */
 export function areWritesRefused(error: unknown): boolean {
-  return isNotAllowed(error) || (error instanceof mongo.MongoServerError && error.code === USER_WRITES_BLOCKED);
+  return hasCode(error, UNAUTHORIZED, USER_WRITES_BLOCKED);
 }
 
 /** Returns the error of a bulk write in which MongoDB rejected single documents. Throws any other error. */
