@@ -5,7 +5,7 @@ import { isIndexMissing } from '../connection/database-errors.js';
 import type { ItemQuery } from '../connection/find-items.js';
 import { lastInOrder, type OptionalPosition } from './last-in-order.js';
 import { encodeCursor, LIST_CURSOR } from './list-cursor.js';
-import { deserialize, idOf, type RawItem } from '../serialization/item-json.js';
+import { deserializeIfReadable, idOf, type RawItem } from '../serialization/item-json.js';
 import {
   positionBefore,
   listFilter,
@@ -19,7 +19,7 @@ import {
   withoutArrays,
 } from './list-query.js';
 import { LIST_ORDER } from '../models.js';
-import { ISO_TIME, MalformedItem, toNumber } from '../serialization/plain-item.js';
+import { ISO_TIME, toNumber } from '../serialization/plain-item.js';
 import { ITEMS } from '../serialization/projection.js';
 
 /** Which part of a list is requested: after a number of items, or after a position. */
@@ -84,7 +84,7 @@ export class ListReader {
     let query = listFilter(list, filter, after);
     let found = await read(query);
     // Without a position to continue after, the next page would be the same.
-    if (isWalk && found.length > 0 && !found.slice(0, limit).some(hasPosition)) {
+    if (isWalk && found.length > 0 && firstPosition(found.slice(0, limit)) === undefined) {
       query = withoutArrays(query);
       found = await read(query);
     }
@@ -207,37 +207,30 @@ async function endOf(
   items: readonly RawItem[],
   findPositions: (count: number) => Promise<RawItem[]>,
 ): Promise<ListPosition | undefined> {
-  const last = positionsOf(items.slice(-1)).at(-1) ?? positionsOf(items).at(-1);
+  const last = firstPosition(items.toReversed());
   if (last !== undefined) return last;
   const onPage = new Set(items.map(idOf));
   // Starts with the items of the page again: an offset would be wrong once some of them are deleted.
   for (let count = FEW_POSITIONS; ; count *= 10) {
     const found = await findPositions(count);
-    const [next] = positionsOf(found.filter((item) => !onPage.has(idOf(item))));
+    const next = firstPosition(found.filter((item) => !onPage.has(idOf(item))));
     if (next !== undefined) return positionBefore(next);
     if (found.length < count) return undefined;
   }
 }
 
-function positionsOf(items: readonly RawItem[]): ListPosition[] {
-  return items.flatMap((item) => positionOf(item) ?? []);
+/** Returns the position of the first of these items that has one. */
+function firstPosition(items: readonly RawItem[]): ListPosition | undefined {
+  for (const item of items) {
+    const position = positionOf(item);
+    if (position !== undefined) return position;
+  }
+  return undefined;
 }
 
 /** Returns the position of an item, or undefined if another service has written values that do not form one. */
 export function positionOf(item: RawItem): ListPosition | undefined {
-  try {
-    return positionIn(deserialize(item));
-  } catch (error) {
-    if (error instanceof MalformedItem) return undefined;
-    throw error;
-  }
-}
-
-function hasPosition(item: RawItem): boolean {
-  return positionOf(item) !== undefined;
-}
-
-function positionIn({ isBoosted, ...fields }: mongo.Document): ListPosition | undefined {
+  const { isBoosted, ...fields } = deserializeIfReadable(item) ?? {};
   const boostScore = orderedNumber(fields['boostScore']);
   const createdAt = orderedTime(fields['createdAt']);
   const publicId = toNumber(fields['publicId']);
