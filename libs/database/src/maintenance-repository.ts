@@ -98,41 +98,41 @@ export class MaintenanceRepository {
     updates: { item: StaleItem; fields: Pick<ItemRecord, 'searchTerms' | 'searchVersion'> }[],
   ): Promise<number> {
     const { collection } = this.database.models.items;
-    const _id = { $in: updates.map(({ item }) => item._id) };
     // A filter by `_id` alone needs no query planning. `updateMany` avoids the record that MongoDB keeps of each
     // retryable `updateOne`.
     const operations = updates.map(({ item, fields }) => ({
       updateMany: { filter: { _id: item._id }, update: { $set: fields } },
     }));
-    const failed = await collection.bulkWrite(operations, { ordered: false }).then(() => [], failedOperations);
-    if (failed.length > 0) {
-      // MongoDB cannot index them, for example because another field of the index is an array. They would always fail.
-      const marks = failed
-        .flatMap((index) => updates[index] ?? [])
-        .map(({ item, fields: { searchVersion } }) => ({
-          updateOne: { filter: { _id: item._id }, update: { $set: { searchVersion } } },
-        }));
-      // The validator refuses even this for a new item that another service has made invalid. The next run tries again.
-      await collection.bulkWrite(marks, { ordered: false }).catch(failedOperations);
-    }
-    const sources = new Map(updates.map(({ item }) => [keyOf(item), item]));
-    const stored = await collection.find<StaleItem>({ _id }, { projection: SEARCH_FIELDS }).toArray();
-    const changed = stored.filter((item) => !isSame(item, sources.get(keyOf(item))));
-    if (changed.length > 0) {
-      // The validator may refuse this too. One refusal would end an `updateMany` of all of them.
-      const marks = changed.map((item) => ({
-        updateOne: { filter: { _id: item._id }, update: { $unset: { searchVersion: 1 } } },
-      }));
-      await collection.bulkWrite(marks, { ordered: false }).catch(failedOperations);
-    }
-    const outdated = new Set([...changed, ...failed.flatMap((index) => updates[index]?.item ?? [])].map(keyOf));
+    const failed = (await this.apply(operations)).flatMap((index) => updates[index] ?? []);
+    // MongoDB cannot index them, for example because another field of the index is an array. They would always fail. The
+    // validator refuses even this for a new item that another service has made invalid. The next run tries again.
+    await this.apply(
+      failed.map(({ item: { _id }, fields: { searchVersion } }) => ({
+        updateOne: { filter: { _id }, update: { $set: { searchVersion } } },
+      })),
+    );
+    const sources = new Map(updates.map(({ item }) => [keyOf(item), textsOf(item)]));
+    const query = { _id: { $in: updates.map(({ item }) => item._id) } };
+    const stored = await collection.find<StaleItem>(query, { projection: SEARCH_FIELDS }).toArray();
+    const changed = stored.filter((item) => !isDeepStrictEqual(textsOf(item), sources.get(keyOf(item))));
+    // The validator may refuse this too. One refusal would end an `updateMany` of all of them.
+    await this.apply(
+      changed.map(({ _id }) => ({ updateOne: { filter: { _id }, update: { $unset: { searchVersion: 1 } } } })),
+    );
+    const outdated = new Set([...changed, ...failed.map(({ item }) => item)].map(keyOf));
     return stored.length - outdated.size;
   }
-}
 
-/** Returns the indexes of the operations that failed. Throws if the error is not about single documents. */
-function failedOperations(error: unknown): number[] {
-  return [partialFailure(error).writeErrors].flat().map(({ index }) => index);
+  /** Updates items independently of each other. Returns the indexes of the updates that MongoDB refused. */
+  private async apply(operations: mongo.AnyBulkWriteOperation[]): Promise<number[]> {
+    if (operations.length === 0) return [];
+    const { collection } = this.database.models.items;
+    const writing = collection.bulkWrite(operations, { ordered: false });
+    return writing.then(
+      () => [],
+      (error: unknown) => [partialFailure(error).writeErrors].flat().map(({ index }) => index),
+    );
+  }
 }
 
 /** Another service may have stored an item under an id of any type. */
@@ -140,11 +140,7 @@ function keyOf({ _id }: StaleItem): string {
   return JSON.stringify(_id);
 }
 
-/** Returns whether two items have the same texts. */
-function isSame(one: StaleItem, other: StaleItem | undefined): boolean {
-  return isDeepStrictEqual(textsOf(one), other && textsOf(other));
-}
-
+/** Returns the texts that search terms are derived from. */
 function textsOf({ name, description, brandTitle }: StaleItem): unknown[] {
   return [name, description, brandTitle];
 }
