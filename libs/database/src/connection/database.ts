@@ -71,7 +71,8 @@ export class Database {
   readonly connection: Connection;
   readonly models: Models;
   private reads = new Limiter(READS_AT_ONCE);
-  private connected = false;
+  /** The items as the driver sees them. Undefined until MongoDB has responded. */
+  private items: mongo.Collection | undefined;
   private replicaSetMissing = false;
   private readonly closing = new AbortController();
 
@@ -98,7 +99,7 @@ export class Database {
         const { maxPoolSize } = this.connection.getClient().options;
         // In the driver, 0 means that the number of connections is not limited.
         this.reads = new Limiter(Math.min(READS_AT_ONCE, maxPoolSize || READS_AT_ONCE));
-        this.connected = true;
+        this.items = this.connection.db?.collection(this.models.items.collection.collectionName);
         this.replicaSetMissing = false;
         return;
       } catch (error) {
@@ -117,7 +118,7 @@ export class Database {
 
   /** Whether MongoDB has responded at least once. */
   get hasResponded(): boolean {
-    return this.connected;
+    return this.items !== undefined;
   }
 
   /** Whether MongoDB could not be connected to because its replica set was never initiated. */
@@ -127,18 +128,19 @@ export class Database {
 
   /** Returns whether MongoDB responds within `withinMs`. */
   async responds(withinMs: number): Promise<boolean> {
-    const { db } = this.connection;
-    return this.connected && db !== undefined && (await settledWithin(withinMs, db.command({ ping: 1 }))) !== undefined;
+    const response = this.items && (await settledWithin(withinMs, this.items.db.command({ ping: 1 })));
+    return response !== undefined;
   }
 
   /**
-   * Limits a read to `withinMs`, by default `readMs`. The limits of the driver are not enough: they add up over retries
-   * and while a server is unresponsive.
+   * Limits a read to `readMs`. The limits of the driver are not enough: they add up over retries and while a server is
+   * unresponsive.
    *
    * @throws TimeoutError after that time
    */
-  async read<T>(operation: PromiseLike<T>, withinMs = this.options.readMs): Promise<T> {
-    return withinMs === undefined ? operation : withTimeout(withinMs, operation);
+  async read<T>(operation: PromiseLike<T>): Promise<T> {
+    const { readMs } = this.options;
+    return readMs === undefined ? operation : withTimeout(readMs, operation);
   }
 
   /**
@@ -160,14 +162,12 @@ export class Database {
    * @throws ItemsTooLarge if they have more than `maxBytes` and do not fit in one batch
    */
   async findItems(query: ItemQuery, deadline: number, maxBytes = Infinity): Promise<RawItem[]> {
-    const { collectionName } = this.models.items.collection;
-    return this.readBy(deadline, (db) => findItems(db, collectionName, query, deadline, maxBytes));
+    return this.readBy(deadline, (items) => findItems(items, query, deadline, maxBytes));
   }
 
   /** Returns the first items that a query finds, as BSON: all, or at most 16 MB. Otherwise the same as `readAll`. */
   async findFirstItems(query: ItemQuery, deadline: number): Promise<FirstItems> {
-    const { collectionName } = this.models.items.collection;
-    return this.readBy(deadline, (db) => findFirstItems(db, collectionName, query, deadline));
+    return this.readBy(deadline, (items) => findFirstItems(items, query, deadline));
   }
 
   /**
@@ -193,22 +193,20 @@ export class Database {
 
   /** Returns the fields of the index that a query uses in which documents unexpectedly have or had arrays. */
   async unexpectedArrays(query: Pick<ItemQuery, 'filter' | 'hint'>, deadline: number): Promise<string[]> {
-    const explain = { find: this.models.items.collection.collectionName, ...query };
-    const command = { explain, verbosity: 'queryPlanner' };
-    return unexpectedArraysIn(
-      await this.readBy(deadline, (db) => db.command({ ...command, ...limitsUntil(deadline) })),
-    );
+    const plan = await this.readBy(deadline, ({ db, collectionName }) => {
+      const explain = { find: collectionName, ...query };
+      return db.command({ explain, verbosity: 'queryPlanner', ...limitsUntil(deadline) });
+    });
+    return unexpectedArraysIn(plan);
   }
 
-  private async readBy<T>(deadline: number, read: (db: mongo.Db) => Promise<T>): Promise<T> {
-    const { db } = this.connection;
-    // The native collections of the driver do not exist before the first connect.
-    if (!this.connected || db === undefined)
-      throw new TimeoutError(this.replicaSetMissing ? NO_REPLICA_SET : 'not connected');
+  private async readBy<T>(deadline: number, read: (items: mongo.Collection) => Promise<T>): Promise<T> {
+    const { items } = this;
+    if (items === undefined) throw new TimeoutError(this.replicaSetMissing ? NO_REPLICA_SET : 'not connected');
     const readWithRetry = (): Promise<T> =>
-      read(db).catch((error: unknown) => {
+      read(items).catch((error: unknown) => {
         if (!isReadRetryable(error)) throw error;
-        return read(db);
+        return read(items);
       });
     const found = await withDeadline(deadline, this.reads.run(readWithRetry, { deadline }));
     if (found === EXPIRED) throw new TimeoutError('not read in time');

@@ -38,13 +38,12 @@ const RAW_BATCH = { fieldsAsRaw: { firstBatch: true } };
  * @throws TimeoutError if the deadline passes before the query has started
  */
 export async function findFirstItems(
-  db: mongo.Db,
-  collectionName: string,
+  { db, collectionName, readConcern }: mongo.Collection,
   query: ItemQuery,
   deadline: number,
 ): Promise<FirstItems> {
-  const readConcern = db.readConcern && { readConcern: { level: db.readConcern.level } };
-  const command = { find: collectionName, ...readConcern, ...query, ...ONE_BATCH, ...limitsUntil(deadline) };
+  const concern = readConcern && { readConcern };
+  const command = { find: collectionName, ...concern, ...query, ...ONE_BATCH, ...limitsUntil(deadline) };
   const { cursor } = await db.command(command, RAW_BATCH);
   const { id, firstBatch: items } = cursor as { id: number | mongo.Long; firstBatch: RawItem[] };
   if (id === 0) return { items, areAll: true };
@@ -61,20 +60,18 @@ export async function findFirstItems(
  * @throws TimeoutError if the deadline passes before a query has started; {@link ItemsTooLarge}
  */
 export async function findItems(
-  db: mongo.Db,
-  collectionName: string,
+  items: mongo.Collection,
   query: ItemQuery,
   deadline: number,
   maxBytes: number,
 ): Promise<RawItem[]> {
-  const first = await findFirstItems(db, collectionName, query, deadline);
+  const first = await findFirstItems(items, query, deadline);
   if (first.areAll) return first.items;
   const { filter, ...options } = query;
-  const items = db.collection<RawItem & mongo.Document>(collectionName);
   let bytes = 0;
   return readUntil(
     deadline,
-    (limits) => items.find(filter, { ...options, ...ONE_BATCH, ...limits, raw: true }),
+    (limits) => items.find<RawItem & mongo.Document>(filter, { ...options, ...ONE_BATCH, ...limits, raw: true }),
     (item: RawItem) => {
       bytes += item.length;
       if (bytes > maxBytes) throw new ItemsTooLarge();
