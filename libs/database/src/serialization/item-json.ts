@@ -4,7 +4,7 @@ import { ITEM_FIELDS, type ItemWithoutUrl } from '@app/contracts';
 import { TimeoutError, TtlCache } from '@app/runtime';
 import { mongo } from 'mongoose';
 import { BsonReader, UnexpectedBson } from './bson-reader.js';
-import { MalformedItem, toItem, toItemWithoutUrl } from './plain-item.js';
+import { lapseOf, MalformedItem, toItem, toItemWithoutUrl } from './plain-item.js';
 import { storedName } from './projection.js';
 
 /** An item in BSON, as MongoDB sends it. */
@@ -163,11 +163,6 @@ function serialize(stored: RawItem, { now, siteUrl }: ItemView): { json: Buffer;
 
 function jsonOf(item: ItemWithoutUrl, siteUrl: string): string {
   return `${JSON.stringify(item).slice(0, -1)},"url":${JSON.stringify(siteUrl + item.path)}}`;
-}
-
-/** Returns when the boost of an item lapses, in ms since 1970. */
-function lapseOf({ isBoosted, boostExpiresAt }: ItemWithoutUrl): number {
-  return isBoosted && boostExpiresAt !== null ? Date.parse(boostExpiresAt) : Infinity;
 }
 
 function toBinary(text: string): string {

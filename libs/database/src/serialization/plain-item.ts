@@ -74,10 +74,13 @@ export function toItem(values: readonly unknown[], now: Date): ItemWithoutUrl {
     if (value === undefined) throw new MalformedItem(id.toHexString(), field.name);
     item[field.name] = value;
   });
-  const { isBoosted, boostExpiresAt } = item as ItemWithoutUrl;
-  if (isBoosted && boostExpiresAt !== null && Date.parse(boostExpiresAt) <= now.getTime())
-    Object.assign(item, { isBoosted: false, boostScore: 0 });
+  if (lapseOf(item as ItemWithoutUrl) <= now.getTime()) Object.assign(item, { isBoosted: false, boostScore: 0 });
   return item as ItemWithoutUrl;
+}
+
+/** Returns when the boost of an item lapses, in ms since 1970. */
+export function lapseOf({ isBoosted, boostExpiresAt }: ItemWithoutUrl): number {
+  return isBoosted && boostExpiresAt !== null ? Date.parse(boostExpiresAt) : Infinity;
 }
 
 /** Returns the start of an id of another type, for the log. Objects may have no text. */

@@ -6,8 +6,6 @@ export function storedName({ name }: ItemField): string {
   return name === 'id' ? '_id' : name;
 }
 
-const PROJECTION = Object.fromEntries(ITEM_FIELDS.map((field) => [storedName(field), 1] as const));
-
 /**
  * Selects fields whose value is a string or null, and omits other values. Another service may have stored binary data that
  * the driver cannot read: everything that is read with it would fail.
@@ -19,4 +17,4 @@ export function stringsOnly(...fields: readonly string[]): mongo.Document {
 }
 
 /** Selects the fields that the API returns. */
-export const ITEMS = { projection: PROJECTION } as const;
+export const ITEMS = { projection: Object.fromEntries(ITEM_FIELDS.map((field) => [storedName(field), 1])) };
