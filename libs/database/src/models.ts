@@ -62,7 +62,7 @@ const options = { versionKey: false, autoIndex: false, autoCreate: false, minimi
 const required = true;
 
 /** Has no fields, because `ItemSchema` declares them and the validator of the collection checks them. */
-const itemSchema = new Schema<ItemRecord>({}, { ...options, strict: false, collection: 'items' });
+const itemSchema = new Schema<ItemRecord>({}, { ...options, strict: false });
 
 itemSchema.index({ publicId: 1 }, { unique: true });
 // Lists never show hidden items, so their indexes omit them: every key that a list reads is a result.
@@ -83,28 +83,27 @@ const favouriteSchema = new Schema<FavouriteRecord>(
     itemId: { type: Schema.Types.ObjectId, required },
     createdAt: { type: Date, required },
   },
-  { ...options, collection: 'favourites' },
+  options,
 );
 favouriteSchema.index({ userId: 1, itemId: 1 }, { unique: true });
 favouriteSchema.index({ userId: 1, createdAt: -1, itemId: -1 });
 
 const categorySchema = new Schema<CategoryRecord>(
   { _id: Number, slug: { type: String, required }, title: { type: String, required } },
-  { ...options, collection: 'categories' },
+  options,
 );
 categorySchema.index({ slug: 1 }, { unique: true });
 
-const titleSchema = (collection: string): Schema<TitleRecord> =>
-  new Schema<TitleRecord>({ _id: Number, title: { type: String, required } }, { ...options, collection });
+const titleSchema = new Schema<TitleRecord>({ _id: Number, title: { type: String, required } }, options);
 
 const counterSchema = new Schema<{ _id: string; value: number }>(
   { _id: String, value: { type: Number, required } },
-  { ...options, collection: 'counters' },
+  options,
 );
 
 const secretSchema = new Schema<{ _id: string; value: string }>(
   { _id: String, value: { type: String, required } },
-  { ...options, collection: 'secrets' },
+  options,
 );
 
 const apiKeySchema = new Schema<ApiKeyRecord>(
@@ -116,7 +115,7 @@ const apiKeySchema = new Schema<ApiKeyRecord>(
     expiresAt: { type: Date, required },
     revokedAt: Date,
   },
-  { ...options, collection: 'apiKeys' },
+  options,
 );
 apiKeySchema.index({ owner: 1 });
 
@@ -127,13 +126,13 @@ export type Models = ReturnType<typeof createModels>;
 // eslint-disable-next-line @typescript-eslint/explicit-module-boundary-types
 export function createModels(connection: Connection) {
   return {
-    items: connection.model('Item', itemSchema),
-    favourites: connection.model('Favourite', favouriteSchema),
-    categories: connection.model('Category', categorySchema),
-    brands: connection.model('Brand', titleSchema('brands')),
-    conditions: connection.model('Condition', titleSchema('conditions')),
-    counters: connection.model('Counter', counterSchema),
-    secrets: connection.model('Secret', secretSchema),
-    apiKeys: connection.model('ApiKey', apiKeySchema),
+    items: connection.model('Item', itemSchema, 'items'),
+    favourites: connection.model('Favourite', favouriteSchema, 'favourites'),
+    categories: connection.model('Category', categorySchema, 'categories'),
+    brands: connection.model('Brand', titleSchema, 'brands'),
+    conditions: connection.model('Condition', titleSchema, 'conditions'),
+    counters: connection.model('Counter', counterSchema, 'counters'),
+    secrets: connection.model('Secret', secretSchema, 'secrets'),
+    apiKeys: connection.model('ApiKey', apiKeySchema, 'apiKeys'),
   };
 }
