@@ -17,7 +17,6 @@ export class CounterRepository {
   async takePublicIds(count: number): Promise<number> {
     const counter = await this.database.models.counters
       .findOneAndUpdate({ _id: PUBLIC_ID }, { $inc: { value: count } }, TAKE)
-      .orFail()
       .lean();
     return counter.value - count + 1;
   }

@@ -132,7 +132,7 @@ export class ItemRepository {
    */
   async insertMany(records: readonly ItemRecord[]): Promise<InsertFailure[]> {
     const { collection } = this.database.models.items;
-    return insertEach(records, (batch) => collection.insertMany([...batch], { ordered: false, ...DURABLE_WRITE }));
+    return insertEach(records, (batch) => collection.insertMany(batch, { ordered: false, ...DURABLE_WRITE }));
   }
 
   /** Returns the position of the item in list order, whether or not lists show it. */

@@ -51,7 +51,7 @@ export class SecretRepository {
   }
 
   private async find(name: SecretName): Promise<string | undefined> {
-    const query = this.database.models.secrets.findById(name).read('primary').readConcern('majority');
+    const query = this.database.models.secrets.findById(name).readConcern('majority');
     return (await this.database.read(query.lean()))?.value;
   }
 }
