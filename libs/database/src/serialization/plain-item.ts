@@ -106,16 +106,15 @@ export function toNumber(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
   // A timestamp, which is a kind of Long, is not a number.
   if (!(value instanceof Long || value instanceof Decimal128) || value instanceof Timestamp) return undefined;
-  const decimal = canonical(value.toString());
-  const number = Number(value.toString());
-  return decimal !== undefined && decimal === canonical(String(number)) ? number : undefined;
+  const decimal = value.toString();
+  const number = Number(decimal);
+  return Number.isFinite(number) && canonical(decimal) === canonical(String(number)) ? number : undefined;
 }
 
 /** Returns the same text for equal decimal numbers: digits without leading or trailing zeros, and a power of ten. */
-function canonical(decimal: string): string | undefined {
-  const [isNumber, sign = '', whole = '', fraction = '', power = '0'] =
+function canonical(decimal: string): string {
+  const [, sign = '', whole = '', fraction = '', power = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(decimal) ?? [];
-  if (isNumber === undefined) return undefined;
   const digits = (whole + fraction).replace(/^0+/, '');
   const significant = digits.replace(/0+$/, '');
   const zeros = digits.length - significant.length;
