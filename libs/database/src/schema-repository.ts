@@ -130,11 +130,9 @@ export class SchemaRepository {
   }
 
   /** Returns the indexes of a collection by name. */
-  private async indexesOf(collection: {
-    listIndexes(): { toArray(): Promise<StoredIndex[]> };
-  }): Promise<Map<string, StoredIndex>> {
+  private async indexesOf(collection: Pick<mongo.Collection, 'listIndexes'>): Promise<Map<string, StoredIndex>> {
     try {
-      const indexes = await this.database.read(collection.listIndexes().toArray());
+      const indexes = (await this.database.read(collection.listIndexes().toArray())) as StoredIndex[];
       return new Map(indexes.map((index) => [index.name, index]));
     } catch (error) {
       if (hasCode(error, NAMESPACE_NOT_FOUND)) return new Map();
