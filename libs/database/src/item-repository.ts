@@ -12,8 +12,8 @@ import {
   type CursorKind,
   type FavouritePosition,
 } from './lists/list-cursor.js';
-import { POSITION_FIELDS, type ItemFilter, type ListPosition } from './lists/list-query.js';
-import { ListReader, positionOf, type ItemPage, type PageRange } from './lists/list-reader.js';
+import type { ItemFilter, ListPosition } from './lists/list-query.js';
+import { ListReader, type ItemPage, type PageRange } from './lists/list-reader.js';
 import { mongoId } from './mongo-id.js';
 import { deserialize, idOf, type RawItem } from './serialization/item-json.js';
 import { MalformedItem, toItemWithoutUrl } from './serialization/plain-item.js';
@@ -67,7 +67,7 @@ export class ItemRepository {
    */
   async findPart(userId: string | undefined, request: PageRequest, deadline: number): Promise<ListPart | undefined> {
     if (userId === undefined) {
-      const range = await toRange(LIST_CURSOR, request, (id) => this.findListPosition(id, deadline));
+      const range = await toRange(LIST_CURSOR, request, (id) => this.lists.findPosition(id, deadline));
       return range && { userId, range };
     }
     const find = (id: mongo.ObjectId) => this.favourites.findPosition(userId, id, deadline);
@@ -133,12 +133,6 @@ export class ItemRepository {
   async insertMany(records: readonly ItemRecord[]): Promise<InsertFailure[]> {
     const { collection } = this.database.models.items;
     return insertEach(records, (batch) => collection.insertMany(batch, { ordered: false, ...DURABLE_WRITE }));
-  }
-
-  /** Returns the position of the item in list order, whether or not lists show it. */
-  private async findListPosition(_id: mongo.ObjectId, deadline: number): Promise<ListPosition | undefined> {
-    const [found] = await this.database.findItems({ filter: { _id }, projection: POSITION_FIELDS }, deadline);
-    return found && positionOf(found);
   }
 
   private async findByIds(ids: readonly string[], deadline: number): Promise<FoundValues<RawItem>> {

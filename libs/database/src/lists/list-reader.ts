@@ -97,6 +97,12 @@ export class ListReader {
     return { items, nextAfter: last && encodeCursor(LIST_CURSOR, last) };
   }
 
+  /** Returns the position of an item in list order, whether or not lists show it. */
+  async findPosition(_id: mongo.ObjectId, deadline: number): Promise<ListPosition | undefined> {
+    const [found] = await this.database.findItems({ filter: { _id }, projection: POSITION_FIELDS }, deadline);
+    return found && positionOf(found);
+  }
+
   /**
    * Returns the position after which to read a page by number, and how many items to skip from there. Positions are
    * counted again after a write to the items.
