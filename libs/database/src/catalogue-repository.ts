@@ -19,8 +19,8 @@ export class CatalogueRepository {
   async isEmpty(): Promise<boolean> {
     const { items, categories, brands, conditions } = this.database.models;
     const collections = [items, categories, brands, conditions].map((model) => model.collection);
-    const found = await Promise.all(collections.map((each) => each.findOne({}, { projection: { _id: 1 } })));
-    return found.every((document) => document === null);
+    const counts = await Promise.all(collections.map((each) => each.countDocuments({}, { limit: 1 })));
+    return counts.every((count) => count === 0);
   }
 
   /** Stores the whole catalogue or, if anything fails, nothing. */

@@ -25,7 +25,8 @@ export class CounterRepository {
   async raiseToHighestStored(): Promise<number> {
     const { items, counters } = this.database.models;
     const highest = await items.collection.findOne(IN_SEQUENCE, {
-      projection: { publicId: 1 },
+      // The driver may be unable to read the id that another service has stored.
+      projection: { _id: 0, publicId: 1 },
       sort: { publicId: -1 },
     });
     const value = Math.ceil(Number(highest?.['publicId'] ?? 0));

@@ -70,7 +70,7 @@ export class SchemaRepository {
       const paths = unexpectedArraysIn(plan);
       if (paths.length === 0) continue;
       const arrays = { ...filter, $or: paths.map((path) => ({ [path]: { $type: 'array' } })) };
-      const isNeeded = (await collection.findOne(arrays, { projection: { _id: 1 } })) !== null;
+      const isNeeded = (await collection.countDocuments(arrays, { limit: 1 })) > 0;
       if (!isNeeded) await dropIfPresent(collection, name);
       (isNeeded ? kept : dropped).push(`${collection.name}.${name}`);
     }
@@ -82,9 +82,9 @@ export class SchemaRepository {
    * end, MongoDB writes it once, in key order. Otherwise it soon outgrows the cache and slows down each insert.
    */
   async postponeSearchIndex(): Promise<void> {
-    const { items } = this.database.models;
-    if ((await this.isSearchIndexMissing()) || (await items.exists({})) !== null) return;
-    await dropIfPresent(items.collection, SEARCH_INDEX);
+    const { collection } = this.database.models.items;
+    if ((await this.isSearchIndexMissing()) || (await collection.countDocuments({}, { limit: 1 })) > 0) return;
+    await dropIfPresent(collection, SEARCH_INDEX);
   }
 
   /** Returns whether searches read all items, because the search index was postponed and has not been built since. */
