@@ -1,9 +1,9 @@
 import { chromium, type Browser, type Page } from 'playwright-core';
 import type { Item } from '@app/contracts';
-import { createApiKey } from './support/api-keys.js';
-import { findChromium } from './support/browser.js';
-import { describeIfInstalled } from './support/programs.js';
-import { startService, type Service } from './support/service.js';
+import { createApiKey } from '../support/api-keys.js';
+import { findChromium } from '../support/browser.js';
+import { describeIfInstalled } from '../support/programs.js';
+import { startService, type Service } from '../support/service.js';
 
 /** Not localhost, because Swagger UI never calls its online validator for a document on localhost. */
 const HOST = 'items.test';
