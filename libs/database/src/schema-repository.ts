@@ -1,7 +1,7 @@
 import type { mongo } from 'mongoose';
 import type { Database } from './connection/database.js';
 import { hasCode, isIndexMissing } from './connection/database-errors.js';
-import { unexpectedArraysIn } from './connection/multikey-index.js';
+import { arraysIn, unexpectedArraysIn } from './connection/multikey-index.js';
 import { FAVOURITE_VALIDATOR, ITEM_VALIDATOR } from './serialization/item-validator.js';
 import { OBSOLETE_ITEM_INDEXES, LIST_INDEXES } from './models.js';
 
@@ -69,7 +69,7 @@ export class SchemaRepository {
       const plan = await collection.find(filter, { hint: name }).explain('queryPlanner').catch(undefinedIfDropped);
       const paths = unexpectedArraysIn(plan);
       if (paths.length === 0) continue;
-      const arrays = { ...filter, $or: paths.map((path) => ({ [path]: { $type: 'array' } })) };
+      const arrays = { ...filter, $or: arraysIn(paths) };
       const isNeeded = (await collection.countDocuments(arrays, { limit: 1 })) > 0;
       if (!isNeeded) await dropIfPresent(collection, name);
       (isNeeded ? kept : dropped).push(`${collection.name}.${name}`);

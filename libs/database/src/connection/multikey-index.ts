@@ -1,3 +1,8 @@
+/** Returns a condition for each field: the field is an array. */
+export function arraysIn(fields: readonly string[]): Record<string, { $type: 'array' }>[] {
+  return fields.map((field) => ({ [field]: { $type: 'array' } }));
+}
+
 /**
  * Returns the fields of an index, other than `searchTerms`, in which a document has an array or had one since the index was
  * built, from the plan of a query that uses the index.

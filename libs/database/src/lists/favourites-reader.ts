@@ -1,6 +1,7 @@
 import { mongo } from 'mongoose';
 import type { Database } from '../connection/database.js';
 import { ItemsTooLarge } from '../connection/find-items.js';
+import { arraysIn } from '../connection/multikey-index.js';
 import { deserializeIfReadable, idOf, type RawItem } from '../serialization/item-json.js';
 import { encodeCursor, FAVOURITES_CURSOR, type FavouritePosition } from './list-cursor.js';
 import { conditionsOf, type ItemFilter } from './list-query.js';
@@ -26,7 +27,7 @@ const HAS_POSITION = {
 };
 
 /** Leaves out arrays, which the ranges match too. MongoDB has to read the documents for this. */
-const WITHOUT_ARRAYS = { $nor: [{ createdAt: { $type: 'array' } }, { itemId: { $type: 'array' } }] };
+const WITHOUT_ARRAYS = { $nor: arraysIn(['createdAt', 'itemId']) };
 
 /** An item among a user's favourites. */
 interface Favourite {

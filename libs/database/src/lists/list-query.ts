@@ -1,5 +1,6 @@
 import { ITEM_STATUSES, type ItemStatus } from '@app/contracts';
 import { mongo } from 'mongoose';
+import { arraysIn } from '../connection/multikey-index.js';
 import { LIST_INDEXES, LIST_ORDER } from '../models.js';
 
 export type Filter = mongo.Filter<mongo.Document>;
@@ -78,7 +79,7 @@ export function listFilter(
  * array separately. This condition makes a query slower.
  */
 export function withoutArrays({ $nor = [], ...filter }: Filter): Filter {
-  return { ...filter, $nor: [...$nor, ...Object.keys(LIST_ORDER).map((field) => ({ [field]: { $type: 'array' } }))] };
+  return { ...filter, $nor: [...$nor, ...arraysIn(Object.keys(LIST_ORDER))] };
 }
 
 /** Returns the filter of a list, for a query that finds its items in another way. */
