@@ -165,6 +165,23 @@ describe('FavouritesReader.findPage', () => {
     expect(walked).toEqual(stored.map(({ _id }) => _id.toHexString()).reverse());
   });
 
+  it('a page of favourites takes two queries for positions however many have an array in place of a date', async () => {
+    const userId = 'many';
+    const [stored] = await store(database, record());
+    await addFavourites(database, userId, [stored]);
+    const arrays = Array.from({ length: 3000 }, (_, n) => ({
+      userId,
+      itemId: mongoId(newMongoId()),
+      createdAt: [new Date(20_000_000 + n)],
+    }));
+    await database.models.favourites.collection.insertMany(arrays, { bypassDocumentValidation: true });
+    const reading = jest.spyOn(database, 'readAll');
+    const page = await findPage(new ItemRepository(database), {}, { skip: 0, limit: 10 }, userId);
+    expect(reading).toHaveBeenCalledTimes(2);
+    reading.mockRestore();
+    expect(page?.items.map(idOf)).toEqual([stored._id.toHexString()]);
+  });
+
   it('a page of favourites misses none if favourites without a position are deleted during the read', async () => {
     const userId = 'deleted';
     const stored = await store(database, record(), record());

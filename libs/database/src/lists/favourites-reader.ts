@@ -117,20 +117,20 @@ export class FavouritesReader {
     return found;
   }
 
-  /** Returns at most `limit` positions. Reads more favourites if some have none. */
+  /** Returns at most `limit` positions. */
   private async find(
     filter: mongo.Filter<mongo.Document>,
     limit: number,
     deadline: number,
-    count = limit,
   ): Promise<FavouritePosition[]> {
     const { collection } = this.database.models.favourites;
-    const found = await this.database.readAll(deadline, (limits) =>
-      collection.find<RawItem & mongo.Document>(filter, { ...POSITIONS, limit: count, batchSize: count, ...limits }),
-    );
-    const positions = found.flatMap((favourite) => positionIn(favourite) ?? []);
-    const areAll = found.length < count || positions.length >= limit;
-    return areAll ? positions.slice(0, limit) : this.find(filter, limit, deadline, count + CHUNK);
+    const read = (where: mongo.Filter<mongo.Document>): Promise<RawItem[]> =>
+      this.database.readAll(deadline, (limits) =>
+        collection.find<RawItem & mongo.Document>(where, { ...POSITIONS, limit, batchSize: limit, ...limits }),
+      );
+    const found = await read(filter);
+    const positions = positionsIn(found);
+    return positions.length === found.length ? positions : positionsIn(await read({ ...filter, ...WITHOUT_ARRAYS }));
   }
 
   /**
@@ -182,11 +182,13 @@ export class FavouritesReader {
 }
 
 /**
- * Returns the position of a favourite. The ranges of a query match arrays too, which are no positions to read on from,
- * may match after any position, and may contain what the driver cannot read.
+ * Returns the positions of favourites. The ranges of a query match arrays too, which are no positions to read on from, may
+ * match after any position, and may contain what the driver cannot read.
  */
-function positionIn(favourite: RawItem): FavouritePosition | undefined {
-  const position = deserializeIfReadable(favourite) as FavouritePosition | undefined;
-  const isPosition = position?.createdAt instanceof Date && position.itemId instanceof mongo.ObjectId;
-  return isPosition ? position : undefined;
+function positionsIn(favourites: readonly RawItem[]): FavouritePosition[] {
+  return favourites.flatMap((favourite) => {
+    const position = deserializeIfReadable(favourite) as FavouritePosition | undefined;
+    const isPosition = position?.createdAt instanceof Date && position.itemId instanceof mongo.ObjectId;
+    return isPosition ? [position] : [];
+  });
 }
