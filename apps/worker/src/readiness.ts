@@ -1,5 +1,4 @@
 import { NO_REPLICA_SET, type Database } from '@app/database';
-import { redisResponds, type RedisConnection } from '@app/queue';
 import { CHECK_TIMEOUT_MS, OK, type Readiness, type ReadinessCheck } from '@app/runtime';
 import type { CreateItemConsumer } from './items/create-item.consumer.js';
 
@@ -7,14 +6,13 @@ import type { CreateItemConsumer } from './items/create-item.consumer.js';
 export class WorkerReadiness implements ReadinessCheck {
   constructor(
     private readonly database: Database,
-    private readonly redis: RedisConnection,
     private readonly consumer: CreateItemConsumer,
   ) {}
 
   async check(): Promise<Readiness> {
     const [hasMongodb, hasRedis] = await Promise.all([
       this.database.responds(CHECK_TIMEOUT_MS),
-      redisResponds(this.redis, CHECK_TIMEOUT_MS),
+      this.consumer.redisResponds(CHECK_TIMEOUT_MS),
     ]);
     const parts = {
       mongodb: hasMongodb ? OK : this.database.isReplicaSetMissing ? NO_REPLICA_SET : 'unavailable',

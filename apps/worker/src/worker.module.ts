@@ -9,7 +9,7 @@ import {
   SchemaRepository,
 } from '@app/database';
 import { ItemCreator, SearchBackfill } from '@app/items';
-import { connectRedis, redisResponds, ReplyPublisher, type RedisConnection } from '@app/queue';
+import { connectRedis, ReplyPublisher, type RedisConnection } from '@app/queue';
 import {
   CHECK_TIMEOUT_MS,
   provide,
@@ -40,12 +40,13 @@ export class WorkerModule implements OnApplicationShutdown {
   constructor(
     @Inject(WORKER_REDIS) private readonly redis: RedisConnection,
     private readonly database: Database,
+    consumer: CreateItemConsumer,
     readiness: SharedReadiness,
     registry: Registry,
   ) {
     registerProcessMetrics(registry, readiness, {
       mongodb: () => database.responds(CHECK_TIMEOUT_MS),
-      redis: () => redisResponds(redis, CHECK_TIMEOUT_MS),
+      redis: () => consumer.redisResponds(CHECK_TIMEOUT_MS),
     });
   }
 
@@ -75,7 +76,7 @@ export class WorkerModule implements OnApplicationShutdown {
       provide(BatchMetrics, Registry),
       provide(CreateItemConsumer, WORKER_REDIS, WORKER_CONFIG, CreateItemProcessor, Database, LOGGER, BatchMetrics),
       provide(MaintenanceScheduler, MaintenanceRepository, SearchBackfill, LOGGER),
-      provide(WorkerReadiness, Database, WORKER_REDIS, CreateItemConsumer),
+      provide(WorkerReadiness, Database, CreateItemConsumer),
       provide(SharedReadiness, WorkerReadiness),
       { provide: Registry, useFactory: () => new Registry() },
     ];

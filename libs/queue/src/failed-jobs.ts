@@ -1,7 +1,6 @@
 import { ErrorCode, Job, Queue } from 'bullmq';
-import { ReplyError } from 'ioredis';
 import { CREATE_QUEUE, keyPrefix, READER_OPTIONS } from './queue-settings.js';
-import type { RedisConnection } from './redis.js';
+import { isWrongValue, type RedisConnection } from './redis.js';
 import { isUnreadable } from './unreadable-job.js';
 
 /** A job that workers have given up on. */
@@ -146,7 +145,7 @@ async function readable(reading: Promise<Job | undefined>): Promise<Job | undefi
     return job;
   } catch (error) {
     if (isUnreadable(error)) return undefined;
-    if (error instanceof ReplyError && String(error).includes('WRONGTYPE')) return undefined;
+    if (isWrongValue(error)) return undefined;
     throw error;
   }
 }

@@ -56,6 +56,14 @@ describe('fair shares', () => {
   }
   const countOf = (seller: string, sellers: string[]): number => sellers.filter((each) => each === seller).length;
 
+  it('fair shares admit a job that is larger than the limit of its seller if the seller has no other', async () => {
+    const shares = sharesOf();
+    expect(await add(shares, 'large', 1, SELLER.bytes + 1)).toBe(1);
+    expect(await add(shares, 'large', 1, SELLER.bytes + 1)).toBe(0);
+    expect(await take(1)).toEqual(['large']);
+    expect(await add(shares, 'large', 1, SELLER.bytes + 1)).toBe(1);
+  });
+
   it('fair shares put the job of a quiet seller before almost all jobs of one that has many', async () => {
     const shares = sharesOf();
     await add(shares, 'large', 200);

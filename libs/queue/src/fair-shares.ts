@@ -69,8 +69,9 @@ export class FairShares {
     await this.redis.zadd(this.toKey('sellers'), 'XX', 'INCR', change, callerDigest(sellerId)).catch(() => undefined);
   }
 
+  /** A job that is larger than the limit of a seller takes all of it, so that a seller with no other may add it. */
   private costOf(bytes: number): number {
-    return Math.max(1, (bytes * this.jobs.seller) / this.bytes);
+    return Math.min(Math.max(1, (bytes * this.jobs.seller) / this.bytes), this.jobs.seller);
   }
 
   private async placeAll(): Promise<void> {

@@ -4,7 +4,7 @@ import { heapBytesOf, settledWithin, splitByBytes, throttle, type Logger } from 
 import { Job, Queue, UnrecoverableError, Worker, type JobJson, type JobsOptions } from 'bullmq';
 import { traceBatch } from './job-spans.js';
 import { CREATE_JOB_OPTIONS, keyPrefix, LOCK_MS, READER_OPTIONS, WORKER_OPTIONS } from './queue-settings.js';
-import type { RedisConnection } from './redis.js';
+import { reconnectIfUnresponsive, type RedisConnection } from './redis.js';
 import { isUnreadable } from './unreadable-job.js';
 
 /** Where the jobs come from. A batch has at most `concurrency` of them, and fewer if they have priorities. */
@@ -66,6 +66,7 @@ export class JobWorker {
   private tokens = 0;
   private running: Promise<void> | undefined;
   private renewal: NodeJS.Timeout | undefined;
+  private checks: NodeJS.Timeout | undefined;
   private isBlocked = false;
   private isStopping = false;
   private pauseReason: string | undefined;
@@ -95,6 +96,7 @@ export class JobWorker {
       for (const job of this.activeJobs.keys()) job.extendLock(job.token ?? '', LOCK_MS).catch(this.onError);
     }, LOCK_MS / 2);
     this.running = this.run();
+    this.checks = reconnectIfUnresponsive(this.source.redis, () => this.countWaiting());
   }
 
   /**
@@ -128,6 +130,12 @@ export class JobWorker {
     return first + prioritized;
   }
 
+  /** Returns whether Redis replies within `withinMs`: in a Cluster, the server that has the queue. */
+  async redisResponds(withinMs: number): Promise<boolean> {
+    const isReady = this.source.redis.status === 'ready';
+    return isReady && (await settledWithin(withinMs, this.countWaiting())) !== undefined;
+  }
+
   /** Returns whether the queue is paused, for all workers. @throws if Redis does not reply */
   isQueuePaused(): Promise<boolean> {
     return this.queue.isPaused();
@@ -141,6 +149,7 @@ export class JobWorker {
     const until = performance.now() + graceMs;
     while (this.activeJobs.size > 0 && performance.now() < until) await delay(POLL_EVERY_MS);
     clearInterval(this.renewal);
+    clearInterval(this.checks);
     if (this.activeJobs.size > 0) this.logger.warn({ jobs: this.activeJobs.size }, 'giving unfinished jobs back');
     const returning = [...this.activeJobs.keys()].map((job) => giveBack(job));
     await settledWithin(CLOSE_WITHIN_MS, Promise.allSettled(returning));

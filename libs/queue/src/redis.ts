@@ -25,8 +25,8 @@ const REPLY_TIMEOUT_MS = 1500;
 /** A rate limit waits less for a reply, because reads can do without it. */
 const LIMITER_TIMEOUT_MS = 500;
 
-/** Interval and time limit of PING, which checks connections that may legitimately wait longer for a reply. */
-const PING_MS = 5000;
+/** Interval and time limit of the checks of {@link reconnectIfUnresponsive}. */
+const CHECK_MS = 5000;
 
 /** A client waits for the command, so it fails at once while Redis is unavailable, and soon if Redis does not reply. */
 const FAIL_FAST: RedisOptions = {
@@ -61,25 +61,42 @@ export function connectRedis(url: string, role: RedisRole, report: Report): Redi
       report(`Redis is unavailable, trying again: ${reasonOf(error)}`);
     });
   }
-  if (role === 'subscriber' || role === 'worker') reconnectIfUnresponsive(redis);
   return redis;
 }
 
 /**
  * Reconnects if Redis disappears without closing the connection, for example because of a power failure. TCP itself
- * would wait for about 15 minutes. BullMQ does the same for its blocking connection, which is a copy of this one.
+ * would wait for about 15 minutes. For connections that may legitimately wait long for a reply. BullMQ does the same for
+ * its blocking connection, which is a copy of this one, once a blocking command has been sent.
+ *
+ * @param probe sends a command to the server that matters: PING goes to any server of a Cluster
+ * @returns the timer of the checks, which the caller stops
  */
-function reconnectIfUnresponsive(redis: RedisConnection): void {
-  const ping = async (): Promise<void> => {
-    if (redis.status === 'ready' && !(await redisResponds(redis, PING_MS))) redis.disconnect(true);
+export function reconnectIfUnresponsive(redis: RedisConnection, probe: () => Promise<unknown>): NodeJS.Timeout {
+  let wasConnecting = false;
+  const check = async (): Promise<void> => {
+    // Connected, but the server does not reply to the first commands, for which ioredis has no time limit.
+    const isConnecting = redis.status === 'connect';
+    const isStuck = isConnecting && wasConnecting;
+    wasConnecting = isConnecting;
+    if (isStuck || (redis.status === 'ready' && !(await repliesWithin(CHECK_MS, probe())))) redis.disconnect(true);
   };
-  const timer = setInterval(() => void ping(), PING_MS).unref();
-  redis.once('end', () => {
-    clearInterval(timer);
-  });
+  return setInterval(() => void check(), CHECK_MS).unref();
 }
 
-/** Returns whether Redis replies to PING within `withinMs`. A connection to a stopped process stays `ready`. */
+/** Returns whether a command gets a reply in time. An error, such as that the user may not run it, is a reply. */
+async function repliesWithin(ms: number, command: Promise<unknown>): Promise<boolean> {
+  const replied = command.then(
+    () => true,
+    () => true,
+  );
+  return (await settledWithin(ms, replied)) === true;
+}
+
+/**
+ * Returns whether Redis replies to PING within `withinMs`. A connection to a stopped process stays `ready`. In a Cluster,
+ * any of its servers may reply.
+ */
 export async function redisResponds(redis: RedisConnection, withinMs: number): Promise<boolean> {
   return redis.status === 'ready' && (await settledWithin(withinMs, redis.ping())) !== undefined;
 }
@@ -117,6 +134,8 @@ function open(url: string, options: RedisOptions): RedisConnection {
       name: master,
       db,
       sentinelRetryStrategy: retryStrategy,
+      // Otherwise, a Sentinel that accepts the connection but does not reply would keep the others from being asked.
+      sentinelCommandTimeout: REPLY_TIMEOUT_MS,
       reconnectOnError,
     });
   }
@@ -141,6 +160,11 @@ export async function reportRefusal<Reply>(replying: Promise<Reply>, report: Rep
     if (error instanceof Error && error instanceof ReplyError) report(`Redis refuses a command: ${error.message}`);
     throw error;
   }
+}
+
+/** Returns whether a command cannot work with the value of its key, because another program has written it. */
+export function isWrongValue(error: unknown): boolean {
+  return error instanceof Error && error instanceof ReplyError && /\bWRONGTYPE\b|not an integer/.test(error.message);
 }
 
 /** The error reply to a command, or to a command in a script, which Redis wraps before version 7. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { CreateReply } from '@app/contracts';
 import { splitByBytes } from '@app/runtime';
 import { keyPrefix } from './queue-settings.js';
-import { reportRefusal, type RedisConnection, type Report } from './redis.js';
+import { reconnectIfUnresponsive, reportRefusal, type RedisConnection, type Report } from './redis.js';
 
 const SUBSCRIBE_AGAIN_MS = 1000;
 /**
@@ -17,6 +17,7 @@ const MAX_MESSAGE_BYTES = 32 * 1024;
  */
 export class ReplySubscriber {
   readonly channel: string;
+  private checks: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly redis: RedisConnection,
@@ -39,9 +40,12 @@ export class ReplySubscriber {
     };
     this.redis.on('ready', subscribe);
     subscribe();
+    // Goes through the connection that receives the replies, which has no other use in a Cluster.
+    this.checks = reconnectIfUnresponsive(this.redis, () => this.redis.subscribe(this.channel));
   }
 
   close(): void {
+    clearInterval(this.checks);
     this.redis.disconnect();
   }
 }

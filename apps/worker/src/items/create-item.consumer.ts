@@ -65,6 +65,11 @@ export class CreateItemConsumer {
     return this.checksWithoutProgress >= STUCK_AFTER_CHECKS ? 'jobs wait and none is done' : undefined;
   }
 
+  /** Returns whether the server of Redis that has the queue replies within `withinMs`. */
+  redisResponds(withinMs: number): Promise<boolean> {
+    return this.worker.redisResponds(withinMs);
+  }
+
   /** Stops taking jobs. Those that do not complete within `graceMs` return to the queue, for another worker. */
   async stop(graceMs: number): Promise<void> {
     clearInterval(this.watch);
