@@ -65,6 +65,22 @@ describe('the Redis of rate limits', () => {
     }
   });
 
+  it('a value that another program has written for one caller is replaced, and does not affect others', async () => {
+    const [caller, other] = [newAddress(), newAddress()];
+    await inspect.flushall();
+    expect((await call('create', caller)).status).toBe(200);
+    const [key] = await eventually(async () => {
+      const keys = await inspect.keys('*:limit:create:*');
+      expect(keys).toHaveLength(1);
+      return keys as [string];
+    });
+    await inspect.set(key, 'not a number', 'EX', 600);
+    // The other instance has not counted them yet.
+    expect((await call('create', caller, second.api)).status).toBe(200);
+    expect((await call('create', other, second.api)).status).toBe(200);
+    expect(await inspect.get(key)).toBe('1');
+  });
+
   it('Redis names sellers by digests only, for their limits and for their shares of the queue', async () => {
     await inspect.flushall();
     const auth = { AUTH_JWT_SECRET: SECRET, AUTH_ISSUER: ISSUER, AUTH_AUDIENCE: AUDIENCE };

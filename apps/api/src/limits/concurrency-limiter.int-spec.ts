@@ -275,7 +275,7 @@ describe('a limit of requests at the same time', () => {
     endAll();
     await untilReturned();
     await redis.connection.set(key, 'not a hash');
-    await expect(begin(limiter)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(await begin(limiter)).toBeDefined();
     expect(report).toHaveBeenCalledWith(expect.stringMatching(/^Redis refuses a command: WRONGTYPE /));
   });
 });

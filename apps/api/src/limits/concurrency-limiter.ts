@@ -137,7 +137,7 @@ export class ConcurrencyLimiter {
     slots.reserved = Math.min(slots.reserved, kept + waiting);
     slots.renewAt = performance.now() + RENEW_MS;
     const key = `${this.keyPrefix}:${callerDigest(caller)}`;
-    const reply = await this.redis.send((redis) =>
+    const reply = await this.redis.send(key, (redis) =>
       redis.eval(RESERVE, 1, key, this.instance, kept, waiting, this.limit, EXPIRE_MS),
     );
     if (reply === undefined) Object.assign(slots, { isLocal: true, areKept: true, reserved: this.limit });

@@ -1,4 +1,12 @@
-import { connectRedis, redisResponds, reportRefusal, untilReady, type RedisConnection, type Report } from '@app/queue';
+import {
+  connectRedis,
+  isWrongValue,
+  redisResponds,
+  reportRefusal,
+  untilReady,
+  type RedisConnection,
+  type Report,
+} from '@app/queue';
 import { ApiError } from '../http/api-error.js';
 
 /** After a failure, Redis is left alone for this time, so that a Redis that does not reply delays few requests. */
@@ -21,14 +29,27 @@ export class LimitsRedis {
     return performance.now() < this.unavailableUntil;
   }
 
-  /** Sends a command, and returns its reply. Returns undefined if Redis is unavailable or refuses the command. */
-  async send<Reply>(command: (redis: RedisConnection) => Promise<Reply>): Promise<Reply | undefined> {
+  /**
+   * Sends a command for one key, and returns its reply. Returns undefined if Redis is unavailable or refuses the command.
+   */
+  async send<Reply>(key: string, command: (redis: RedisConnection) => Promise<Reply>): Promise<Reply | undefined> {
     if (this.isUnavailable) return undefined;
     try {
-      return await reportRefusal(command(this.connection), this.report);
+      return await this.sendAnyway(key, () => reportRefusal(command(this.connection), this.report));
     } catch {
       this.unavailableUntil = performance.now() + UNAVAILABLE_MS;
       return undefined;
+    }
+  }
+
+  /** Removes a value with which the command cannot work, because another program has written it, and sends it again. */
+  private async sendAnyway<Reply>(key: string, send: () => Promise<Reply>): Promise<Reply> {
+    try {
+      return await send();
+    } catch (error) {
+      if (!isWrongValue(error)) throw error;
+      await this.connection.del(key);
+      return send();
     }
   }
 

@@ -46,7 +46,8 @@ export class SharedCounter implements Counter {
     // Taken before Redis replies, so that a window never ends later here than in Redis.
     const askedAt = performance.now();
     // Unlike `consume`, it also returns a count above the limit.
-    const counted = await this.redis.send(() => this.limiter.penalty(callerDigest(caller), units));
+    const name = callerDigest(caller);
+    const counted = await this.redis.send(this.limiter.getKey(name), () => this.limiter.penalty(name, units));
     return counted && { total: counted.consumedPoints, until: askedAt + counted.msBeforeNext };
   }
 }
