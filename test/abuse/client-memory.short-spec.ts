@@ -157,6 +157,12 @@ describe('an API whose clients make it buffer data', () => {
     await expectBoundedMemory();
   });
 
+  it('an API does not parse creates that wait for their turn, however many objects they have', async () => {
+    const bytes = request('create', { photos: [Array.from({ length: 5300 }, () => ({}))] });
+    await Promise.all(Array.from({ length: 4000 }, () => sendUnread(bytes)));
+    await expectBoundedMemory();
+  });
+
   it('an API limits the requests with many headers that it holds while their bodies do not end', async () => {
     const headers = Array.from({ length: 1900 }, (_, index) => `${(index + 36).toString(36)}:ab\r\n`).join('');
     const bytes = CHUNKED.replace('\r\n\r\n', `\r\n${headers}\r\n`);

@@ -1,5 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ItemIdSchema, type ItemWithoutUrl } from '@app/contracts';
-import { BatchLoader, type FoundValues } from '@app/runtime';
+import { BatchLoader, splitByBytes, type FoundValues } from '@app/runtime';
 import type { mongo } from 'mongoose';
 import type { Database } from './connection/database.js';
 import { DURABLE_WRITE, insertEach, type InsertFailure } from './insert-each.js';
@@ -15,7 +16,7 @@ import {
 import type { ItemFilter, ListPosition } from './lists/list-query.js';
 import { ListReader, type ItemPage, type PageRange } from './lists/list-reader.js';
 import { mongoId } from './mongo-id.js';
-import { deserialize, idOf, type RawItem } from './serialization/item-json.js';
+import { deserialize, idOf, valuesOf, type RawItem } from './serialization/item-json.js';
 import { MalformedItem, toItemWithoutUrl } from './serialization/plain-item.js';
 import { ITEMS } from './serialization/projection.js';
 
@@ -26,23 +27,29 @@ export type PageRequest = { limit: number } & ({ skip: number } | { after: strin
 export type ListPart =
   { userId: undefined; range: PageRange<ListPosition> } | { userId: string; range: PageRange<FavouritePosition> };
 
-/** An item that a majority has stored, with the hash of the request that created it. */
-export type StoredCreate = { id: string } & (
-  | { requestHash: string; item: ItemWithoutUrl }
-  /** Another service has changed the document so that it is not a valid Item, or that the driver cannot read it. */
-  | { requestHash: string | undefined; item: undefined }
-);
+/** An item that a majority has stored. */
+export interface StoredCreate {
+  id: string;
+  /** The hash of the request that created it; empty if another service has changed it. */
+  requestHash: string;
+  /** Undefined if another service has changed the document so that it is not a valid Item. */
+  item: ItemWithoutUrl | undefined;
+}
 
 /** How stored creates are read. */
-const STORED = {
-  projection: { ...ITEMS.projection, requestHash: 1 },
-  readConcern: 'majority',
-  raw: true,
-} as const;
+const STORED = { readConcern: 'majority', raw: true } as const;
+const HASHES = { ...STORED, projection: { requestHash: 1 } } as const;
+const CREATES = { ...STORED, projection: { ...ITEMS.projection, requestHash: 1 } } as const;
+/** How many bytes are converted before other work runs. */
+const BYTES_PER_TURN = 128 * 1024;
 
 /** Reads and inserts items. Only reads by id return hidden items. Deadlines are in ms of `performance.now()`. */
 export class ItemRepository {
   private readonly byId = new BatchLoader((ids, deadline) => this.findByIds(ids, deadline));
+  private readonly hashes = new BatchLoader(async (ids, deadline) => {
+    const found = await this.findMajority(ids, HASHES, deadline);
+    return { values: new Map(found.map((item) => [idOf(item), hashIn(item)])), areAll: true };
+  });
   private readonly stored = new BatchLoader(async (ids, deadline) => {
     const found = await this.findStored(ids, deadline);
     return { values: new Map(found.map((create) => [create.id, create])), areAll: true };
@@ -102,7 +109,18 @@ export class ItemRepository {
   }
 
   /**
-   * Returns the item if a majority of the replica set has stored it. Concurrent calls share queries.
+   * Returns the hash of the request that created an item, or undefined if no majority of the replica set has stored it.
+   * The hash is empty if the document has none. Concurrent calls share queries.
+   *
+   * @throws TimeoutError at the deadline
+   */
+  findRequestHash(id: string, deadline: number): Promise<string | undefined> {
+    return this.hashes.load(id, deadline);
+  }
+
+  /**
+   * Returns the item if a majority of the replica set has stored it. Concurrent calls share queries. It may be much larger
+   * than the request: compare the hash first.
    *
    * @throws TimeoutError at the deadline
    */
@@ -116,13 +134,14 @@ export class ItemRepository {
    * @throws TimeoutError at the deadline
    */
   async findStored(ids: readonly string[], deadline: number): Promise<StoredCreate[]> {
-    const { collection } = this.database.models.items;
-    const query = { _id: { $in: ids.map(mongoId) } };
-    const items = await this.database.readAll(deadline, (limits) =>
-      collection.find<RawItem & mongo.Document>(query, { ...STORED, ...limits }),
-    );
+    const items = await this.findMajority(ids, CREATES, deadline);
     const now = new Date();
-    return items.map((item) => this.toStoredCreate(item, now));
+    const creates: StoredCreate[] = [];
+    for (const part of splitByBytes(items, ({ length }) => length, BYTES_PER_TURN)) {
+      if (creates.length > 0) await nextTurn();
+      creates.push(...part.map((item) => this.toStoredCreate(item, now)));
+    }
+    return creates;
   }
 
   /**
@@ -141,21 +160,34 @@ export class ItemRepository {
     return { values: new Map(items.map((item) => [idOf(item), item])), areAll };
   }
 
+  private findMajority(
+    ids: readonly string[],
+    fields: typeof HASHES | typeof CREATES,
+    deadline: number,
+  ): Promise<RawItem[]> {
+    const { collection } = this.database.models.items;
+    const query = { _id: { $in: ids.map(mongoId) } };
+    return this.database.readAll(deadline, (limits) =>
+      collection.find<RawItem & mongo.Document>(query, { ...fields, ...limits }),
+    );
+  }
+
   private toStoredCreate(stored: RawItem, now: Date): StoredCreate {
-    const id = idOf(stored);
-    let requestHash: string | undefined;
+    const create = { id: idOf(stored), requestHash: hashIn(stored) };
     try {
-      const record = deserialize(stored);
-      const hash: unknown = record['requestHash'];
-      // No request has an empty hash.
-      requestHash = typeof hash === 'string' ? hash : '';
-      return { id, requestHash, item: toItemWithoutUrl(record, now) };
+      return { ...create, item: toItemWithoutUrl(deserialize(stored), now) };
     } catch (error) {
       if (!(error instanceof MalformedItem)) throw error;
       this.onMalformed(error);
-      return { id, requestHash, item: undefined };
+      return { ...create, item: undefined };
     }
   }
+}
+
+/** Returns the hash of the request that created an item; empty if there is none, which no request has. */
+function hashIn(item: RawItem): string {
+  const [hash] = valuesOf(item, ['requestHash']);
+  return typeof hash === 'string' ? hash : '';
 }
 
 async function toRange<Position>(

@@ -66,11 +66,6 @@ export class CreateQueue {
     this.shares = limits.seller && new FairShares(redis, toKey, { ...limits, seller: limits.seller }, report);
   }
 
-  /** Whether sellers have equal shares of the queue. */
-  get hasFairShares(): boolean {
-    return this.shares !== undefined;
-  }
-
   /** Resolves once the connection can send commands. */
   waitUntilReady(): Promise<void> {
     return untilReady(this.redis);

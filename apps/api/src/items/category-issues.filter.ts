@@ -18,16 +18,17 @@ export class CategoryIssuesFilter implements ExceptionFilter<InputError> {
 
   async catch(error: InputError, host: ArgumentsHost): Promise<void> {
     const { issues } = error;
-    const { body } = host.switchToHttp().getRequest<ApiRequest>();
-    const isToCheck = !issues.some(({ path }) => path[0] === 'categoryId');
-    const isUnknown = isToCheck && (await this.isCategoryUnknown(body));
+    const request = host.switchToHttp().getRequest<ApiRequest>();
+    const { data } = CategorySchema.safeParse(request.body);
+    // May be large, and the search for the category may take long.
+    request.body = undefined;
+    const isToCheck = data !== undefined && !issues.some(({ path }) => path[0] === 'categoryId');
+    const isUnknown = isToCheck && (await this.isUnknown(data.categoryId));
     this.errors.catch(isUnknown ? new InputError([...issues, UNKNOWN_CATEGORY]) : error, host);
   }
 
   /** Returns false while MongoDB is unavailable: the input is invalid anyway. */
-  private async isCategoryUnknown(body: unknown): Promise<boolean> {
-    const { data } = CategorySchema.safeParse(body);
-    const found = data && this.items.findCategoryId(data.categoryId).catch(() => undefined);
-    return (await found) === null;
+  private async isUnknown(category: string): Promise<boolean> {
+    return (await this.items.findCategoryId(category).catch(() => undefined)) === null;
   }
 }

@@ -32,6 +32,7 @@ describe('CreateItemProducer', () => {
   const findStored = jest.fn<Promise<StoredCreate[]>, [string[], deadline: number]>();
   const findStoredById = async (id: string, deadline: number): Promise<StoredCreate | undefined> =>
     (await findStored([id], deadline))[0];
+  const findRequestHash = jest.fn<Promise<string | undefined>, [id: string, deadline: number]>();
   const findStates = jest.fn<Promise<string[]>, [string[]]>();
   let producer: CreateItemProducer;
   let created: number;
@@ -44,6 +45,7 @@ describe('CreateItemProducer', () => {
     add.mockResolvedValue('queued');
     admit.mockResolvedValue(ADMITTED);
     findStored.mockResolvedValue([]);
+    findRequestHash.mockImplementation(async (id, deadline) => (await findStoredById(id, deadline))?.requestHash);
     findStates.mockImplementation((ids) => Promise.resolve(ids.map(() => 'open')));
     const backlog = { state: () => Promise.resolve() };
     const queue = {
@@ -58,7 +60,7 @@ describe('CreateItemProducer', () => {
       backlog,
     } as unknown as CreateQueue;
     const replies = { channel: 'replies', listen: () => undefined } as unknown as ReplySubscriber;
-    const items = { findStored, findStoredById } as unknown as ItemRepository;
+    const items = { findStored, findStoredById, findRequestHash } as unknown as ItemRepository;
     registry = new Registry();
     producer = new CreateItemProducer(queue, replies, items, new CreateMetrics(registry));
     created = 0;
@@ -105,6 +107,14 @@ describe('CreateItemProducer', () => {
     respond();
     await after(0);
     expect(findStored).toHaveBeenCalledTimes(1);
+  });
+
+  it('a producer does not read the item of another request, which may be much larger', async () => {
+    findRequestHash.mockResolvedValue('another');
+    const creating = create({ isKeyed: true, isSame: (hash) => hash !== 'another' });
+    await after(10);
+    expect(await creating).toEqual({ kind: 'conflict' });
+    expect(findStored).not.toHaveBeenCalled();
   });
 
   it('a producer queues nothing for a client that disconnects before its turn comes', async () => {
@@ -290,12 +300,5 @@ describe('CreateItemProducer', () => {
     expect(add).toHaveBeenCalledTimes(1);
     await after(2500);
     expect(add).toHaveBeenCalledTimes(2);
-  });
-
-  it('a producer refuses creates beyond 64 MiB of waiting items', async () => {
-    const many = createMany(33, { size: { bytes: 60_000, heapBytes: 2 * 1024 * 1024 } });
-    await after(10);
-    expect(await many.at(-1)).toEqual({ ...REFUSED, reason: 'process' });
-    expect(add).toHaveBeenCalledTimes(32);
   });
 });

@@ -23,6 +23,13 @@ export interface ProducerOptions {
   disconnected: Promise<unknown>;
 }
 
+/** It is certain that nothing was queued. */
+export interface Refusal {
+  kind: 'refused';
+  retryAfterS: number;
+  reason: RefusalReason;
+}
+
 /** The outcome of a create. */
 export type ProducerOutcome =
   | { kind: 'created'; item: ItemWithoutUrl; isReplay: boolean }
@@ -30,8 +37,7 @@ export type ProducerOutcome =
   /** The key was used with another request. */
   | { kind: 'conflict' }
   | { kind: 'failed' }
-  /** It is certain that nothing was queued. */
-  | { kind: 'refused'; retryAfterS: number; reason: RefusalReason }
+  | Refusal
   /** It may be queued or even stored, but no confirmation came in time. */
   | { kind: 'unknown' };
 
@@ -68,7 +74,7 @@ export class CreateItemProducer {
   async create(request: Omit<NewJob, 'replyTo'>, options: ProducerOptions): Promise<ProducerOutcome> {
     // Register the waiter before queueing: a fast worker's reply may arrive before Redis confirms the job.
     const pending = this.pending.join({ replyTo: this.replies.channel, ...request }, options.size);
-    if (typeof pending === 'string') return refused(pending);
+    if (pending === undefined) return refused('time');
     try {
       const queueing = pending.queueOnce(() => this.enqueue(pending, options));
       const ended = await settledBy(options.queueBy, queueing, Promise.race([options.disconnected, pending.outcome]));
@@ -168,17 +174,21 @@ export class CreateItemProducer {
           : ifSame(isSame(existing.requestHash), { kind: 'existing', existing });
     // A queued job may hold another body than the stored item. Only a client that waits for the job would learn that.
     if (isOutcome(job) || (job.kind === 'existing' && !respondAsync)) return job;
-    const reading = this.items.findStoredById(id, performance.now() + withinMs);
-    const found = await reading.then((stored) => ({ stored })).catch(() => undefined);
-    const stored = found?.stored;
-    if (stored !== undefined) {
-      const { item, requestHash } = stored;
-      if (requestHash === undefined) return FAILED;
-      return ifSame(isSame(requestHash), item === undefined ? FAILED : { kind: 'created', item, isReplay: true });
-    }
+    const stored = await this.findStored(id, isSame, performance.now() + withinMs).catch(() => undefined);
+    if (stored !== undefined && isOutcome(stored)) return stored;
     if (existing === undefined) return { kind: 'no redis' };
-    if (found === undefined) return { kind: 'no mongodb' };
-    return job;
+    return stored === undefined ? { kind: 'no mongodb' } : job;
+  }
+
+  /** Finds the item of an earlier create. Reads it only for the same request: another one may be much smaller. */
+  private async findStored(id: string, isSame: ProducerOptions['isSame'], deadline: number): Promise<Earlier> {
+    const requestHash = await this.items.findRequestHash(id, deadline);
+    if (requestHash === undefined) return NOTHING;
+    const found = ifSame(isSame(requestHash), NOTHING);
+    if (found !== NOTHING) return found;
+    const stored = await this.items.findStoredById(id, deadline);
+    if (stored === undefined) return NOTHING;
+    return stored.item === undefined ? FAILED : { kind: 'created', item: stored.item, isReplay: true };
   }
 
   private async waitFor(pending: PendingCreate, options: ProducerOptions): Promise<ProducerOutcome> {
@@ -211,7 +221,8 @@ function findMsUntil(queueBy: number): number {
 
 type FindOptions = Pick<ProducerOptions, 'isSame' | 'respondAsync'>;
 
-function refused(reason: RefusalReason): ProducerOutcome {
+/** A refusal after which the client may try again at once. */
+export function refused(reason: RefusalReason): Refusal {
   return { kind: 'refused', retryAfterS: 1, reason };
 }
 

@@ -1,9 +1,8 @@
-import { Body, Controller, HttpCode, Post, Req, Res, UseFilters, UseGuards } from '@nestjs/common';
+import { Body, Controller, HttpCode, Post, Req, Res, UseFilters } from '@nestjs/common';
 import { ApiRequest, type ApiResponse } from '../http/api-message.js';
 import { Needs } from '../auth/access.js';
 import type { Json } from '../orpc/json.js';
 import { CategoryIssuesFilter } from './category-issues.filter.js';
-import { CreatePacingGuard } from './create-pacing.guard.js';
 import { idempotencyKeyOf } from '../http/headers/idempotency-key.js';
 import { CreateItemDto, GetAllDto, GetByIdDto } from './items.dto.js';
 import { ItemsService } from './items.service.js';
@@ -44,15 +43,10 @@ export class ItemsController {
   @Post('create')
   @Needs('create')
   @HttpCode(200)
-  @UseGuards(CreatePacingGuard)
   @UseFilters(CategoryIssuesFilter)
-  async create(
-    @Body() input: CreateItemDto,
-    @Res({ passthrough: true }) response: ApiResponse,
-  ): Promise<object | undefined> {
+  async create(@Body() input: CreateItemDto, @Res({ passthrough: true }) response: ApiResponse): Promise<object> {
     dropUnknownKeys(input, response.req);
-    const { requestId, receivedAt, headers, socket, principal } = response.req;
-    if (socket.destroyed) return undefined; // The client disconnected while the request waited for its turn.
+    const { requestId, receivedAt, headers, principal } = response.req;
     const created = await this.items.create(input, {
       requestId,
       sellerId: principal?.id ?? ANONYMOUS,

@@ -48,8 +48,8 @@ describe('ItemsService.create', () => {
     findSecret.mockResolvedValue('secret');
   });
 
-  const create = (idempotencyKey?: string): Promise<CreateResult> =>
-    service.create(INPUT, {
+  const create = (idempotencyKey?: string, more: object = {}): Promise<CreateResult> =>
+    service.create(Object.assign({ ...INPUT }, more), {
       idempotencyKey,
       sellerId: 'a',
       receivedAt: performance.now(),
@@ -77,6 +77,19 @@ describe('ItemsService.create', () => {
     findCategoryId.mockRejectedValue(new mongo.MongoServerError({ code: 13, message: 'not authorized' }));
     await expect(create()).rejects.toThrow('not authorized');
     expect(await counted()).toEqual([{ outcome: 'refused', reason: 'mongodb' }]);
+  });
+
+  it('creates are refused beyond 64 MiB of items, also of those that wait for their category only', async () => {
+    findCategoryId.mockReturnValue(new Promise(() => undefined));
+    const photos = [Array.from({ length: 16_000 }, () => ({}))];
+    let outcome: unknown = 'waits';
+    for (let count = 0; count < 100; count++)
+      create(undefined, { photos }).catch((error: unknown) => (outcome = error));
+    await ticks();
+    expect(outcome).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    const [refused] = await counted();
+    expect(refused).toEqual({ outcome: 'refused', reason: 'process' });
+    expect(findCategoryId.mock.calls.length).toBeGreaterThan(50);
   });
 
   it('a create counts as failed if an unexpected error prevents it', async () => {

@@ -23,7 +23,15 @@ import {
   type ItemFilter,
   type ItemView,
 } from '@app/database';
-import { isSameRequest, itemIdForKey, itemSize, itemTooLarge, queryTerms, requestHash } from '@app/items';
+import {
+  isSameRequest,
+  itemIdForKey,
+  itemSize,
+  itemTooLarge,
+  queryTerms,
+  requestHash,
+  type ItemSize,
+} from '@app/items';
 import { EventLoopTurns, SingleFlight, withDeadline, type ApiConfig } from '@app/runtime';
 import { API_CONFIG } from '../api-config.js';
 import { Json } from '../orpc/json.js';
@@ -31,10 +39,11 @@ import { requireUser } from '../auth/authorizer.js';
 import type { Principal } from '../auth/principal.js';
 import { ApiError, InputError, type ApiErrorDetails } from '../http/api-error.js';
 import { isMongodbUnavailable } from '../http/error.filter.js';
-import { CreateItemProducer, type ProducerOutcome } from './create-item.producer.js';
+import { CreateItemProducer, refused, type ProducerOutcome, type Refusal } from './create-item.producer.js';
 import { CreateMetrics } from '../metrics/create-metrics.js';
 import { MalformedItems } from './malformed-items.js';
 import { PageLimits } from './page-limits.js';
+import { WaitingLimits } from './waiting-limits.js';
 import type { Preferences } from '../http/headers/prefer.js';
 
 /** The minimum time that a create gets to be queued, even if its client does not wait. */
@@ -50,6 +59,8 @@ const MAX_LOOKUP_LENGTH = 1000;
 const NO_CATEGORY = '-'.repeat(MAX_LOOKUP_LENGTH + 1);
 /** The largest page in bytes. A larger one would exceed the memory that may be held for all clients. */
 const MAX_PAGE_BYTES = 40 * 1024 * 1024;
+/** What a body takes on the heap at most, see `MAX_JSON`. */
+const MAX_HEAP_BYTES = 4 * 1024 * 1024;
 /** A larger item, in bytes of BSON, waits for its turn before getById serializes it. */
 const LARGE_ITEM_BYTES = 64 * 1024;
 /** A 400, because clients would repeat a 503 unchanged, and each try reads the whole page. */
@@ -100,6 +111,7 @@ export class ItemsService {
   private readonly limits = new PageLimits();
   /** Many large items may arrive in one batch, and serializing each may take milliseconds. */
   private readonly largeItems = new EventLoopTurns(1);
+  private readonly waiting: WaitingLimits;
 
   constructor(
     private readonly items: ItemRepository,
@@ -109,7 +121,9 @@ export class ItemsService {
     private readonly malformed: MalformedItems,
     private readonly metrics: CreateMetrics,
     @Inject(API_CONFIG) private readonly config: ApiConfig,
-  ) {}
+  ) {
+    this.waiting = new WaitingLimits(config.sellerBacklog !== undefined);
+  }
 
   /**
    * Returns a serialized page of a list or of a user's favourites.
@@ -174,12 +188,30 @@ export class ItemsService {
   }
 
   /** Creates an item through the queue. Returns the stored item, or the id of a queued one if that is enough. */
-  async create(
+  async create(input: CreateItemInput, context: CreateContext): Promise<CreateResult> {
+    const { sellerId } = context;
+    const size = itemSize(input, this.config.maxItemBytes);
+    // From here on, the input is in memory while the create waits for MongoDB, Redis and the worker.
+    const heapBytes = size?.heapBytes ?? MAX_HEAP_BYTES;
+    const full = this.waiting.enter(sellerId, heapBytes);
+    if (full !== undefined) {
+      const outcome = refused(full);
+      this.metrics.countOutcome(outcome);
+      throw refusal(outcome);
+    }
+    try {
+      return await this.createWithin(size, input, context);
+    } finally {
+      this.waiting.leave(sellerId, heapBytes);
+    }
+  }
+
+  /** @param size undefined if the item is too large */
+  private async createWithin(
+    size: ItemSize | undefined,
     input: CreateItemInput,
     { requestId, sellerId, receivedAt, idempotencyKey: key, preferences, disconnected }: CreateContext,
   ): Promise<CreateResult> {
-    const { maxItemBytes } = this.config;
-    const size = itemSize(input, maxItemBytes);
     const times = this.timesOf(receivedAt, preferences);
     const findBy = Math.min(times.queueBy, performance.now() + READ_WITHIN_MS);
     const categoryId = size && (await this.required(this.findCategoryId(input.categoryId, findBy)));
@@ -191,7 +223,7 @@ export class ItemsService {
       const earlier = isKeyed ? await this.producer.findEarlier(id, { ...times, isSame }) : undefined;
       if (earlier !== undefined) return this.resultOf(earlier, id, isKeyed);
       if (size !== undefined) throw new InputError([UNKNOWN_CATEGORY]);
-      throw new ApiError('PAYLOAD_TOO_LARGE', { message: itemTooLarge(maxItemBytes) });
+      throw new ApiError('PAYLOAD_TOO_LARGE', { message: itemTooLarge(this.config.maxItemBytes) });
     }
     const hash = requestHash(input);
     const isSame = (stored: string): boolean | undefined => stored === hash || isSameRequest(stored, input);
@@ -268,7 +300,7 @@ function isTooLong(lookup: string | undefined): boolean {
   return lookup !== undefined && lookup.length > MAX_LOOKUP_LENGTH;
 }
 
-function refusal({ reason, retryAfterS }: Extract<ProducerOutcome, { kind: 'refused' }>): ApiError {
+function refusal({ reason, retryAfterS }: Refusal): ApiError {
   const headers = { 'Retry-After': String(retryAfterS) };
   if (reason === 'seller')
     return new ApiError('TOO_MANY_REQUESTS', {

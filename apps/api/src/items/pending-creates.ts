@@ -2,7 +2,6 @@ import type { CreateOutcome } from '@app/contracts';
 import type { ItemRepository } from '@app/database';
 import type { ItemSize } from '@app/items';
 import type { CreateQueue, NewJob } from '@app/queue';
-import { WaitingLimits } from './waiting-limits.js';
 
 const LOOK_UP_EVERY_MS = 250;
 /** The age from which a create is looked up in the stores, because its reply may have been lost. */
@@ -79,7 +78,6 @@ export class PendingCreate {
  */
 export class PendingCreates {
   private readonly pending = new Map<string, PendingCreate[]>();
-  private readonly limits: WaitingLimits;
   private isLookingUp = false;
   private isAbandoned = false;
 
@@ -87,15 +85,12 @@ export class PendingCreates {
     private readonly queue: CreateQueue,
     private readonly items: ItemRepository,
   ) {
-    this.limits = new WaitingLimits(queue.hasFairShares);
     setInterval(() => void this.lookUp(), LOOK_UP_EVERY_MS).unref();
   }
 
-  /** Adds a client that waits until `leave`. Returns why not if too many wait already, or the process is about to end. */
-  join(job: NewJob, size: ItemSize): PendingCreate | 'process' | 'seller' | 'time' {
-    if (this.isAbandoned) return 'time';
-    const full = this.limits.enter(job.sellerId, size.heapBytes);
-    if (full !== undefined) return full;
+  /** Adds a client that waits until `leave`. Returns undefined if the process is about to end. */
+  join(job: NewJob, size: ItemSize): PendingCreate | undefined {
+    if (this.isAbandoned) return undefined;
     const sameId = this.pending.get(job.id) ?? [];
     let create = sameId.find((other) => other.job.requestHash === job.requestHash);
     if (create === undefined) {
@@ -107,7 +102,6 @@ export class PendingCreates {
   }
 
   leave(create: PendingCreate): void {
-    this.limits.leave(create.job.sellerId, create.size.heapBytes);
     if (--create.waiting > 0) return;
     create.settle(undefined);
     const others = (this.pending.get(create.job.id) ?? []).filter((other) => other !== create);

@@ -5,7 +5,7 @@ import { isIndexMissing } from '../connection/database-errors.js';
 import type { ItemQuery } from '../connection/find-items.js';
 import { lastInOrder, type OptionalPosition } from './last-in-order.js';
 import { encodeCursor, LIST_CURSOR } from './list-cursor.js';
-import { deserializeIfReadable, idOf, type RawItem } from '../serialization/item-json.js';
+import { idOf, valuesOf, type RawItem } from '../serialization/item-json.js';
 import {
   positionBefore,
   listFilter,
@@ -236,10 +236,8 @@ function firstPosition(items: readonly RawItem[]): ListPosition | undefined {
 
 /** Returns the position of an item, or undefined if another service has written values that do not form one. */
 export function positionOf(item: RawItem): ListPosition | undefined {
-  const { isBoosted, ...fields } = deserializeIfReadable(item) ?? {};
-  const boostScore = orderedNumber(fields['boostScore']);
-  const createdAt = orderedTime(fields['createdAt']);
-  const publicId = toNumber(fields['publicId']);
+  const [isBoosted, score, time, number] = valuesOf(item, ['isBoosted', 'boostScore', 'createdAt', 'publicId']);
+  const [boostScore, createdAt, publicId] = [orderedNumber(score), orderedTime(time), toNumber(number)];
   // MongoDB orders most fractions that are decimals before or after the number of JavaScript.
   if (publicId === undefined || !Number.isSafeInteger(publicId)) return undefined;
   return typeof isBoosted === 'boolean' && createdAt !== undefined && boostScore !== undefined

@@ -107,6 +107,19 @@ export function deserializeIfReadable(item: RawItem): mongo.Document | undefined
   }
 }
 
+/**
+ * Returns the values of some fields of an item; undefined for each that is missing, or if the driver cannot read the item.
+ * Strings may be binary, see {@link BsonReader}.
+ */
+export function valuesOf(item: RawItem, names: readonly string[]): unknown[] {
+  try {
+    return new BsonReader(asBuffer(item)).values(names);
+  } catch {
+    const document = deserializeIfReadable(item) ?? {};
+    return names.map((name): unknown => document[name]);
+  }
+}
+
 /** Returns why an item is malformed, or undefined if it is not. */
 export function malformedIn(item: RawItem, now: Date): MalformedItem | undefined {
   try {

@@ -4,6 +4,7 @@ import { EventLoopTurns } from '@app/runtime';
 import type { ApiResponse } from '../api-message.js';
 import { GrowingBuffer } from './growing-buffer.js';
 import { ApiError } from '../api-error.js';
+import { operationOf } from '../operation.js';
 import type { NewConnections } from './new-connections.js';
 
 const JSON_TYPE = 'application/json';
@@ -12,8 +13,12 @@ const TOO_COMPLEX = new ApiError('PAYLOAD_TOO_LARGE', {
 });
 /** Most bodies are smaller. */
 const LARGE_BYTES = 16 * 1024;
-/** Parses one large body in each turn, because a parsed body is much larger than its text until it is validated. */
+/**
+ * Bodies that wait for their turn to be parsed and validated: before, because a parsed body is much larger than its text.
+ * One large body, and two other creates, run in each turn, so that reads run in between.
+ */
 const largeBodies = new EventLoopTurns(1);
+const creates = new EventLoopTurns(2);
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 export interface ReadBodyOptions {
@@ -79,11 +84,13 @@ export function readBody(
   const accepted = arriving.ended.then(() => connections.accepted);
   const mayParse = accepted.then(() => {
     request.receivedAt = performance.now() - request.checkedForMs;
-    if (body.length <= LARGE_BYTES) return undefined;
-    response.clientConnection?.hold(body.capacity);
-    // Frees it if the client disconnects before its turn.
-    response.once('close', () => body.take());
-    return largeBodies.next();
+    const turns = turnsOf(request, body.length);
+    if (turns === largeBodies) {
+      response.clientConnection?.hold(body.capacity);
+      // Frees it if the client disconnects before its turn.
+      response.once('close', () => body.take());
+    }
+    return turns?.next();
   });
   void mayParse.then(() => {
     if (request.socket.destroyed) return;
@@ -95,6 +102,11 @@ export function readBody(
       onError(error);
     }
   });
+}
+
+function turnsOf({ url = '' }: IncomingMessage, bytes: number): EventLoopTurns | undefined {
+  if (bytes > LARGE_BYTES) return largeBodies;
+  return operationOf(url) === 'create' ? creates : undefined;
 }
 
 function ignoreDisconnect(): void {
