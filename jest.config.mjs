@@ -17,6 +17,9 @@ const project = (displayName, testMatch, more = {}) => ({
   ...more,
 });
 
+const OF_OPERATIONS =
+  '{create*,get-*,errors*,envelope,orpc-*,prefer,favourites,next-after,search,idempotency,exact-values,http-hygiene}';
+
 export default {
   // Three times the cores of a small machine: tests mostly wait for databases and timers.
   maxWorkers: 6,
@@ -29,6 +32,10 @@ export default {
     }),
     project('integration', ['<rootDir>/{apps,libs}/**/*.int-spec.ts']),
     project('system', ['<rootDir>/test/*.e2e-spec.{ts,mts}']),
+    // The system tests of the three operations again, with Express handling every request.
+    project('express', [`<rootDir>/test/${OF_OPERATIONS}.e2e-spec.{ts,mts}`], {
+      setupFiles: ['<rootDir>/test/support/without-fast-lane.cjs'],
+    }),
     project('operations', ['<rootDir>/test/operations/*.e2e-spec.ts']),
     project('abuse', ['<rootDir>/test/**/*.abuse-spec.ts']),
     project('faults', ['<rootDir>/test/**/*.fault-spec.ts']),
