@@ -4,7 +4,7 @@ import { heapBytesOf, settledWithin, splitByBytes, throttle, type Logger } from 
 import { Job, Queue, UnrecoverableError, Worker, type JobJson, type JobsOptions } from 'bullmq';
 import { traceBatch } from './job-spans.js';
 import { CREATE_JOB_OPTIONS, keyPrefix, LOCK_MS, READER_OPTIONS, WORKER_OPTIONS } from './queue-settings.js';
-import { reconnectIfUnresponsive, type RedisConnection } from './redis.js';
+import { reconnectIfUnresponsive, redisResponds, type RedisConnection } from './redis.js';
 import { isUnreadable } from './unreadable-job.js';
 
 /** Where the jobs come from. A batch has at most `concurrency` of them, and fewer if they have priorities. */
@@ -131,9 +131,8 @@ export class JobWorker {
   }
 
   /** Returns whether Redis replies within `withinMs`: in a Cluster, the server that has the queue. */
-  async redisResponds(withinMs: number): Promise<boolean> {
-    const isReady = this.source.redis.status === 'ready';
-    return isReady && (await settledWithin(withinMs, this.countWaiting())) !== undefined;
+  redisResponds(withinMs: number): Promise<boolean> {
+    return redisResponds(this.source.redis, withinMs, () => this.countWaiting());
   }
 
   /** Returns whether the queue is paused, for all workers. @throws if Redis does not reply */

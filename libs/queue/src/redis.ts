@@ -94,11 +94,16 @@ async function repliesWithin(ms: number, command: Promise<unknown>): Promise<boo
 }
 
 /**
- * Returns whether Redis replies to PING within `withinMs`. A connection to a stopped process stays `ready`. In a Cluster,
- * any of its servers may reply.
+ * Returns whether a command succeeds within `withinMs`. A connection to a stopped process stays `ready`.
+ *
+ * @param send the default is PING, which any server of a Cluster may reply to
  */
-export async function redisResponds(redis: RedisConnection, withinMs: number): Promise<boolean> {
-  return redis.status === 'ready' && (await settledWithin(withinMs, redis.ping())) !== undefined;
+export async function redisResponds(
+  redis: RedisConnection,
+  withinMs: number,
+  send: () => Promise<unknown> = () => redis.ping(),
+): Promise<boolean> {
+  return redis.status === 'ready' && (await settledWithin(withinMs, send())) !== undefined;
 }
 
 function open(url: string, options: RedisOptions): RedisConnection {

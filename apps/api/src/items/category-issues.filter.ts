@@ -20,7 +20,7 @@ export class CategoryIssuesFilter implements ExceptionFilter<InputError> {
     const { issues } = error;
     const request = host.switchToHttp().getRequest<ApiRequest>();
     const { data } = CategorySchema.safeParse(request.body);
-    // May be large, and the search for the category may take long.
+    // It may be large, and finding the category may take long.
     request.body = undefined;
     const isToCheck = data !== undefined && !issues.some(({ path }) => path[0] === 'categoryId');
     const isUnknown = isToCheck && (await this.isUnknown(data.categoryId));

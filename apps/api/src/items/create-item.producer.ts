@@ -221,7 +221,7 @@ function findMsUntil(queueBy: number): number {
 
 type FindOptions = Pick<ProducerOptions, 'isSame' | 'respondAsync'>;
 
-/** A refusal after which the client may try again at once. */
+/** Returns a refusal after which the client may try again in a second. */
 export function refused(reason: RefusalReason): Refusal {
   return { kind: 'refused', retryAfterS: 1, reason };
 }

@@ -200,14 +200,18 @@ export class ItemsService {
       throw refusal(outcome);
     }
     try {
-      return await this.createWithin(size, input, context);
+      return await this.createCounted(size, input, context);
     } finally {
       this.waiting.leave(sellerId, heapBytes);
     }
   }
 
-  /** @param size undefined if the item is too large */
-  private async createWithin(
+  /**
+   * Creates an item that counts towards the limits of waiting creates.
+   *
+   * @param size undefined if the item is too large
+   */
+  private async createCounted(
     size: ItemSize | undefined,
     input: CreateItemInput,
     { requestId, sellerId, receivedAt, idempotencyKey: key, preferences, disconnected }: CreateContext,

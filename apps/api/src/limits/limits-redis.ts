@@ -35,15 +35,15 @@ export class LimitsRedis {
   async send<Reply>(key: string, command: (redis: RedisConnection) => Promise<Reply>): Promise<Reply | undefined> {
     if (this.isUnavailable) return undefined;
     try {
-      return await this.sendAnyway(key, () => reportRefusal(command(this.connection), this.report));
+      return await this.sendOrRepair(key, () => reportRefusal(command(this.connection), this.report));
     } catch {
       this.unavailableUntil = performance.now() + UNAVAILABLE_MS;
       return undefined;
     }
   }
 
-  /** Removes a value with which the command cannot work, because another program has written it, and sends it again. */
-  private async sendAnyway<Reply>(key: string, send: () => Promise<Reply>): Promise<Reply> {
+  /** If another program has written a value that the command cannot use, deletes the value and sends the command again. */
+  private async sendOrRepair<Reply>(key: string, send: () => Promise<Reply>): Promise<Reply> {
     try {
       return await send();
     } catch (error) {

@@ -14,8 +14,8 @@ const TOO_COMPLEX = new ApiError('PAYLOAD_TOO_LARGE', {
 /** Most bodies are smaller. */
 const LARGE_BYTES = 16 * 1024;
 /**
- * Bodies that wait for their turn to be parsed and validated: before, because a parsed body is much larger than its text.
- * One large body, and two other creates, run in each turn, so that reads run in between.
+ * Bodies wait here before they are parsed and validated, because a parsed body is much larger than its text. Each turn of
+ * the event loop handles one large body and two other creates, so that reads run in between.
  */
 const largeBodies = new EventLoopTurns(1);
 const creates = new EventLoopTurns(2);
