@@ -6,12 +6,15 @@ import { ItemRepository } from './item-repository.js';
 import { newMongoId } from './mongo-id.js';
 import { idOf } from './serialization/item-json.js';
 
-describe('ItemRepository.findById', () => {
+describe('ItemRepository', () => {
   let database: Database;
   let items: ItemRepository;
   beforeAll(async () => {
     database = await openDatabase(freshEnvironment());
     items = new ItemRepository(database);
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
   });
   afterAll(async () => {
     await database.connection.dropDatabase();
@@ -34,6 +37,14 @@ describe('ItemRepository.findById', () => {
     expect(await find(ids)).toEqual(ids);
     const queries = await Promise.all(findFirstItems.mock.results.map(({ value }) => value as Promise<FirstItems>));
     expect(queries.map((query) => query.items.length)).toEqual([2, 2, 1]);
+  });
+
+  it('findStored reads large items with queries of at most 16 MB', async () => {
+    const ids = await storeLarge(5);
+    const findFirstItems = jest.spyOn(database, 'findFirstItems');
+    const found = await items.findStored(ids, performance.now() + 60_000);
+    expect(found.map(({ id }) => id)).toEqual(ids);
+    expect(findFirstItems).toHaveBeenCalledTimes(3);
   });
 
   it('findById returns undefined for an item that does not exist beside large ones', async () => {

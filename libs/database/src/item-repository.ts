@@ -3,6 +3,7 @@ import { ItemIdSchema, type ItemWithoutUrl } from '@app/contracts';
 import { BatchLoader, splitByBytes, type FoundValues } from '@app/runtime';
 import type { mongo } from 'mongoose';
 import type { Database } from './connection/database.js';
+import type { ItemQuery } from './connection/find-items.js';
 import { DURABLE_WRITE, insertEach, type InsertFailure } from './insert-each.js';
 import type { ItemRecord } from './item-record.js';
 import { FavouritesReader } from './lists/favourites-reader.js';
@@ -37,22 +38,19 @@ export interface StoredCreate {
 }
 
 /** How stored creates are read. */
-const STORED = { readConcern: 'majority', raw: true } as const;
-const HASHES = { ...STORED, projection: { requestHash: 1 } } as const;
-const CREATES = { ...STORED, projection: { ...ITEMS.projection, requestHash: 1 } } as const;
+const MAJORITY = { readConcern: { level: 'majority' } } as const;
+const HASHES = { ...MAJORITY, projection: { requestHash: 1 } };
+const CREATES = { ...MAJORITY, projection: { ...ITEMS.projection, ...HASHES.projection } };
 /** How many bytes are converted before other work runs. */
 const BYTES_PER_TURN = 128 * 1024;
 
 /** Reads and inserts items. Only reads by id return hidden items. Deadlines are in ms of `performance.now()`. */
 export class ItemRepository {
-  private readonly byId = new BatchLoader((ids, deadline) => this.findByIds(ids, deadline));
-  private readonly hashes = new BatchLoader(async (ids, deadline) => {
-    const found = await this.findMajority(ids, HASHES, deadline);
-    return { values: new Map(found.map((item) => [idOf(item), hashIn(item)])), areAll: true };
-  });
-  private readonly stored = new BatchLoader(async (ids, deadline) => {
-    const found = await this.findStored(ids, deadline);
-    return { values: new Map(found.map((create) => [create.id, create])), areAll: true };
+  private readonly byId = new BatchLoader((ids, deadline) => this.findByIds(ids, ITEMS, deadline));
+  private readonly hashes = new BatchLoader((ids, deadline) => this.findByIds(ids, HASHES, deadline));
+  private readonly creates = new BatchLoader(async (ids, deadline) => {
+    const { values, areAll } = await this.findByIds(ids, CREATES, deadline);
+    return { values: await this.toStoredCreates([...values.values()]), areAll };
   });
   private readonly lists: ListReader;
   private readonly favourites: FavouritesReader;
@@ -114,8 +112,9 @@ export class ItemRepository {
    *
    * @throws TimeoutError at the deadline
    */
-  findRequestHash(id: string, deadline: number): Promise<string | undefined> {
-    return this.hashes.load(id, deadline);
+  async findRequestHash(id: string, deadline: number): Promise<string | undefined> {
+    const item = await this.hashes.load(id, deadline);
+    return item && hashIn(item);
   }
 
   /**
@@ -125,7 +124,7 @@ export class ItemRepository {
    * @throws TimeoutError at the deadline
    */
   findStoredById(id: string, deadline: number): Promise<StoredCreate | undefined> {
-    return this.stored.load(id, deadline);
+    return this.creates.load(id, deadline);
   }
 
   /**
@@ -134,14 +133,8 @@ export class ItemRepository {
    * @throws TimeoutError at the deadline
    */
   async findStored(ids: readonly string[], deadline: number): Promise<StoredCreate[]> {
-    const items = await this.findMajority(ids, CREATES, deadline);
-    const now = new Date();
-    const creates: StoredCreate[] = [];
-    for (const part of splitByBytes(items, ({ length }) => length, BYTES_PER_TURN)) {
-      if (creates.length > 0) await nextTurn();
-      creates.push(...part.map((item) => this.toStoredCreate(item, now)));
-    }
-    return creates;
+    const found = await Promise.all(ids.map((id) => this.findStoredById(id, deadline)));
+    return found.filter((create) => create !== undefined);
   }
 
   /**
@@ -154,22 +147,26 @@ export class ItemRepository {
     return insertEach(records, (batch) => collection.insertMany(batch, { ordered: false, ...DURABLE_WRITE }));
   }
 
-  private async findByIds(ids: readonly string[], deadline: number): Promise<FoundValues<RawItem>> {
+  /** Returns all of these items, or as many as one query returns. */
+  private async findByIds(
+    ids: readonly string[],
+    fields: Pick<ItemQuery, 'projection' | 'readConcern'>,
+    deadline: number,
+  ): Promise<FoundValues<RawItem>> {
     const filter = { _id: { $in: ids.map(mongoId) } };
-    const { items, areAll } = await this.database.findFirstItems({ filter, ...ITEMS }, deadline);
+    const { items, areAll } = await this.database.findFirstItems({ filter, ...fields }, deadline);
     return { values: new Map(items.map((item) => [idOf(item), item])), areAll };
   }
 
-  private findMajority(
-    ids: readonly string[],
-    fields: typeof HASHES | typeof CREATES,
-    deadline: number,
-  ): Promise<RawItem[]> {
-    const { collection } = this.database.models.items;
-    const query = { _id: { $in: ids.map(mongoId) } };
-    return this.database.readAll(deadline, (limits) =>
-      collection.find<RawItem & mongo.Document>(query, { ...fields, ...limits }),
-    );
+  /** Converts items in several turns, because it takes long if another service has made them large. */
+  private async toStoredCreates(items: readonly RawItem[]): Promise<Map<string, StoredCreate>> {
+    const now = new Date();
+    const creates = new Map<string, StoredCreate>();
+    for (const part of splitByBytes(items, ({ length }) => length, BYTES_PER_TURN)) {
+      if (creates.size > 0) await nextTurn();
+      for (const item of part) creates.set(idOf(item), this.toStoredCreate(item, now));
+    }
+    return creates;
   }
 
   private toStoredCreate(stored: RawItem, now: Date): StoredCreate {
