@@ -4,7 +4,7 @@ import { freshEnvironment, openDatabase } from '../support/environment.js';
 import { endProcesses, ServiceProcess } from '../support/processes.js';
 import { AUDIENCE, ISSUER, KeyServer, newSigningKey, signToken } from '../support/token-issuer.js';
 
-/** As in `client-memory.abuse-spec.ts`. */
+/** How far clients may raise the memory of the process. */
 const MAX_MORE_MEGABYTES = 120;
 const SAMPLES = 50;
 const CONNECTIONS = 100;

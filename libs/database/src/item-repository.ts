@@ -50,7 +50,7 @@ export class ItemRepository {
   private readonly hashes = new BatchLoader((ids, deadline) => this.findByIds(ids, HASHES, deadline));
   private readonly creates = new BatchLoader(async (ids, deadline) => {
     const { values, areAll } = await this.findByIds(ids, CREATES, deadline);
-    return { values: await this.toStoredCreates([...values.values()]), areAll };
+    return { values: await this.toStoredCreates(values), areAll };
   });
   private readonly lists: ListReader;
   private readonly favourites: FavouritesReader;
@@ -158,19 +158,19 @@ export class ItemRepository {
     return { values: new Map(items.map((item) => [idOf(item), item])), areAll };
   }
 
-  /** Converts items in several turns, because it takes long if another service has made them large. */
-  private async toStoredCreates(items: readonly RawItem[]): Promise<Map<string, StoredCreate>> {
+  /** Converts items in several turns of the event loop: those that another service has made large take a long time. */
+  private async toStoredCreates(items: ReadonlyMap<string, RawItem>): Promise<Map<string, StoredCreate>> {
     const now = new Date();
     const creates = new Map<string, StoredCreate>();
-    for (const part of splitByBytes(items, ({ length }) => length, BYTES_PER_TURN)) {
+    for (const part of splitByBytes([...items], ([, item]) => item.length, BYTES_PER_TURN)) {
       if (creates.size > 0) await nextTurn();
-      for (const item of part) creates.set(idOf(item), this.toStoredCreate(item, now));
+      for (const [id, item] of part) creates.set(id, this.toStoredCreate(id, item, now));
     }
     return creates;
   }
 
-  private toStoredCreate(stored: RawItem, now: Date): StoredCreate {
-    const create = { id: idOf(stored), requestHash: hashIn(stored) };
+  private toStoredCreate(id: string, stored: RawItem, now: Date): StoredCreate {
+    const create = { id, requestHash: hashIn(stored) };
     try {
       return { ...create, item: toItemWithoutUrl(deserialize(stored), now) };
     } catch (error) {
