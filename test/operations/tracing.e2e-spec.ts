@@ -176,6 +176,19 @@ describe('tracing', () => {
       expect(parentSpanId === PARENT_ID).toBe(isContinued);
     });
 
+    it.each([
+      { traced: 'a limited number of requests', more: {}, least: 20, most: 199 },
+      { traced: 'each request', more: { OTEL_TRACES_SAMPLER: 'parentbased_always_on' }, least: 200, most: 200 },
+    ])('tracing records $traced of a burst', async ({ more, least, most }) => {
+      const api = await start('api', more);
+      const client = await api.client();
+      await Promise.all(Array.from({ length: 200 }, () => client.call('getById', { id: 'f'.repeat(24) })));
+      await api.end('SIGTERM');
+      const { length } = receiver.spans.filter(({ name }) => name === GET_BY_ID);
+      expect(length).toBeGreaterThanOrEqual(least);
+      expect(length).toBeLessThanOrEqual(most);
+    });
+
     it('tracing exports the last spans when the process stops', async () => {
       const api = await start('api', { OTEL_BSP_SCHEDULE_DELAY: '60000' });
       await (await api.client()).call('getById', { id: 'f'.repeat(24) });

@@ -71,7 +71,7 @@ export class ApiAdapter extends ExpressAdapter {
   override initHttpServer(): void {
     const { config, connections, listening, timeouts } = this;
     const plain = requestListener(listening);
-    const listener = config.tracing ? traceRequests(plain, config.trustProxy) : plain;
+    const listener = config.tracing ? traceRequests(plain, config) : plain;
     this.setHttpServer(createHttpServer({ listener, connections, config, timeouts }));
   }
 

@@ -1,18 +1,21 @@
 import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { trustedProxies, type ApiConfig } from '@app/runtime';
 import type { ApiListener, ApiRequest } from './api-message.js';
+import { TraceLimiter } from './trace-limiter.js';
 
 /** Requested by orchestrators all the time. */
 const HEALTH = '/health/';
+/** How many traces an API begins per second, unless `OTEL_TRACES_SAMPLER` says otherwise. */
+const TRACES_PER_SECOND = 20;
 const tracer = trace.getTracer('item-listing');
 
 /**
- * Runs a listener in a span for each request that is sampled. Continues the trace of a request if it comes from a
- * trusted proxy. A request that is not sampled runs without a span, and then no
- * instrumentation records anything for it.
+ * Runs a listener in a span for each request that is traced: continues the traces of trusted proxies, and begins a limited
+ * number of others. Any other request runs without a span, and then no instrumentation records anything for it.
  */
-export function traceRequests(listener: ApiListener, trustProxy: ApiConfig['trustProxy']): ApiListener {
-  const trusts = trustedProxies(trustProxy);
+export function traceRequests(listener: ApiListener, config: ApiConfig): ApiListener {
+  const trusts = trustedProxies(config.trustProxy);
+  const limiter = new TraceLimiter(config.isTraceSamplerSet ? Infinity : TRACES_PER_SECOND);
   return (request, response) => {
     if (request.url?.startsWith(HEALTH) === true) {
       listener(request, response);
@@ -20,6 +23,11 @@ export function traceRequests(listener: ApiListener, trustProxy: ApiConfig['trus
     }
     const isTrusted = trusts(request.socket.remoteAddress ?? '', 0);
     const parent = isTrusted ? propagation.extract(ROOT_CONTEXT, request.headers) : ROOT_CONTEXT;
+    // Even for a request that is not sampled, starting a span costs more than everything before it.
+    if (trace.getSpanContext(parent) === undefined && !limiter.mayBegin()) {
+      listener(request, response);
+      return;
+    }
     const { method = '' } = request;
     const attributes = { 'http.request.method': method };
     const span = tracer.startSpan(method, { kind: SpanKind.SERVER, attributes }, parent);

@@ -15,8 +15,6 @@ interface CommonConfig {
   logLevel: string;
   /** Whether the process records and exports traces. OpenTelemetry reads its other settings itself. */
   tracing: boolean;
-  /** Whether a setting of OpenTelemetry says which requests are traced. */
-  isTraceSamplerSet: boolean;
 }
 
 /** What protects the operators' endpoints of a process. Undefined means no token. */
@@ -56,6 +54,8 @@ export interface ApiConfig extends CommonConfig, AdminTokens {
   fastLane: boolean;
   /** Whether to log each request. */
   logAccess: boolean;
+  /** Whether a setting of OpenTelemetry says which requests are traced. */
+  isTraceSamplerSet: boolean;
   /** Which port serves the OpenAPI document and its page. */
   docs: 'public' | 'admin' | 'off';
   /** Origins whose pages may call the API. Empty turns CORS off. */
@@ -108,6 +108,7 @@ export function loadApiConfig(env = process.env): ApiConfig {
     limits: loadLimitsConfig(env),
     fastLane: read(env, 'FAST_LANE') === 'on',
     logAccess: read(env, 'LOG_ACCESS') === 'on',
+    isTraceSamplerSet: variable(env, 'OTEL_TRACES_SAMPLER') !== undefined,
     docs: read(env, 'DOCS'),
     corsOrigins: read(env, 'CORS_ORIGINS'),
     trustProxy: read(env, 'TRUST_PROXY'),
@@ -166,7 +167,6 @@ function common(env: NodeJS.ProcessEnv): Omit<CommonConfig, 'port'> {
     host: read(env, 'HOST'),
     logLevel: read(env, 'LOG_LEVEL'),
     tracing: isTracingOn(env),
-    isTraceSamplerSet: variable(env, 'OTEL_TRACES_SAMPLER') !== undefined,
   };
 }
 

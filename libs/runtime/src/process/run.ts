@@ -73,7 +73,7 @@ async function start<Config extends ApiConfig | WorkerConfig>(options: ProcessOp
   // A module that was loaded with `node --require` may have started OpenTelemetry, and then records its own spans.
   const isPreloaded = isTracingStarted();
   const tracing = config.tracing && !isPreloaded;
-  const stopTracing = tracing ? await startTracing(name, config) : undefined;
+  const stopTracing = tracing ? await startTracing(name) : undefined;
   const { createApp } = await loadApp();
   // The usual instrumentations of Express and Nest record only what these two handle.
   const app = await createApp({ ...config, tracing, ...(isPreloaded && { fastLane: false }) }, logger);
@@ -97,9 +97,9 @@ function isTracingStarted(): boolean {
 }
 
 /** Loads OpenTelemetry's SDK only now, because a process without tracing does not need it. */
-async function startTracing(name: string, config: ApiConfig | WorkerConfig): Promise<() => Promise<void>> {
+async function startTracing(name: string): Promise<() => Promise<void>> {
   const tracing = await import('./tracing.js');
-  return tracing.startTracing(`item-listing-${name}`, config.isTraceSamplerSet);
+  return tracing.startTracing(`item-listing-${name}`);
 }
 
 /** Returns a single line if the operator can fix the problem by a setting, otherwise undefined. */

@@ -1,12 +1,9 @@
-import { NodeSDK, resources, tracing } from '@opentelemetry/sdk-node';
+import { NodeSDK, resources } from '@opentelemetry/sdk-node';
 import { IORedisInstrumentation } from '@opentelemetry/instrumentation-ioredis';
 import { MongoDBInstrumentation } from '@opentelemetry/instrumentation-mongodb';
 import { settledWithin } from '../concurrency/deadline.js';
-import { RateLimitingSampler } from './rate-limiting-sampler.js';
 import { SpanContextManager } from './span-contexts.js';
 
-/** How many traces an API begins per second, unless `OTEL_TRACES_SAMPLER` says otherwise. */
-const TRACES_PER_SECOND = 20;
 /** How long a process that stops waits for its last spans to be exported. */
 const FLUSH_WITHIN_MS = 1000;
 
@@ -21,12 +18,10 @@ function nameOf(command: object): string {
  *
  * @returns a function that exports the last spans
  */
-export function startTracing(service: string, isSamplerSet: boolean): () => Promise<void> {
-  const limited = new tracing.ParentBasedSampler({ root: new RateLimitingSampler(TRACES_PER_SECOND) });
+export function startTracing(service: string): () => Promise<void> {
   const sdk = new NodeSDK({
     // OTEL_SERVICE_NAME replaces it.
     resource: resources.defaultResource().merge(resources.resourceFromAttributes({ 'service.name': service })),
-    ...(isSamplerSet ? {} : { sampler: limited }),
     contextManager: new SpanContextManager(),
     // The text of commands contains that of items, and takes long to write.
     instrumentations: [
