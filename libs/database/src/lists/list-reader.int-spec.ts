@@ -275,7 +275,9 @@ describe('ListReader.findPage while MongoDB pauses', () => {
   let mongod: DatabaseServer;
   let database: Database;
   beforeAll(async () => {
-    mongod = await createMongodb('--setParameter', 'enableTestCommands=1');
+    // By default, MongoDB also yields every 10 ms. On a busy machine, the update would yield and pause as well.
+    const parameters = ['enableTestCommands=1', 'internalQueryExecYieldPeriodMS=600000'];
+    mongod = await createMongodb(...parameters.flatMap((parameter) => ['--setParameter', parameter]));
     await startMongodb(mongod);
     database = await openDatabase({ ...freshEnvironment(), MONGODB_URI: mongod.url });
     await new SchemaRepository(database).createIndexes();
