@@ -1,4 +1,13 @@
-import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import {
+  context,
+  propagation,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Context,
+  type Span,
+} from '@opentelemetry/api';
 import { trustedProxies, type ApiConfig } from '@app/runtime';
 import type { ApiListener, ApiRequest } from './api-message.js';
 import { TraceLimiter } from './trace-limiter.js';
@@ -16,28 +25,27 @@ const tracer = trace.getTracer('item-listing');
 export function traceRequests(listener: ApiListener, config: ApiConfig): ApiListener {
   const trusts = trustedProxies(config.trustProxy);
   const limiter = new TraceLimiter(config.isTraceSamplerSet ? Infinity : TRACES_PER_SECOND);
-  return (request, response) => {
-    if (request.url?.startsWith(HEALTH) === true) {
-      listener(request, response);
-      return;
-    }
+  const startSpan = (request: ApiRequest): { span: Span; parent: Context } | undefined => {
+    if (request.url?.startsWith(HEALTH) === true) return undefined;
     const isTrusted = trusts(request.socket.remoteAddress ?? '', 0);
     const parent = isTrusted ? propagation.extract(ROOT_CONTEXT, request.headers) : ROOT_CONTEXT;
     // Even for a request that is not sampled, starting a span costs more than everything before it.
-    if (trace.getSpanContext(parent) === undefined && !limiter.mayBegin()) {
-      listener(request, response);
-      return;
-    }
+    if (trace.getSpanContext(parent) === undefined && !limiter.mayBegin()) return undefined;
     const { method = '' } = request;
     const attributes = { 'http.request.method': method };
     const span = tracer.startSpan(method, { kind: SpanKind.SERVER, attributes }, parent);
-    if (!span.isRecording()) {
+    return span.isRecording() ? { span, parent } : undefined;
+  };
+  return (request, response) => {
+    const started = startSpan(request);
+    if (started === undefined) {
       listener(request, response);
       return;
     }
+    const { span, parent } = started;
     response.on('close', () => {
       const route = routeOf(request);
-      if (route !== undefined) span.updateName(`${method} ${route}`).setAttribute('http.route', route);
+      if (route !== undefined) span.updateName(`${request.method ?? ''} ${route}`).setAttribute('http.route', route);
       span.setAttribute('http.response.status_code', response.statusCode);
       const hasFailed = !response.writableFinished || response.statusCode >= 500;
       if (hasFailed) span.setStatus({ code: SpanStatusCode.ERROR });
