@@ -30,7 +30,7 @@ async function run(launcher) {
   );
   // A URI from the environment may contain a password, so it is not recorded: other tools need MONGODB_URI as well.
   record({ url: `http://localhost:${apiPort}`, mongodbUri: databases.MONGODB_URI });
-  launcher.steps.print(await welcome(apiPort, adminPort));
+  launcher.steps.print(await welcome(apiPort, adminPort, databases));
   return launcher.ended;
 }
 

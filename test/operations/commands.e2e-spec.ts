@@ -128,6 +128,18 @@ describe('commands', () => {
       const output = await command('size-burst', {}, ...'--items 9999999 --seconds 100 --worker-rate 1000'.split(' '));
       expect(output).toContain('101 workers store 9999999 creates within 100 s.');
     });
+
+    it.each([
+      ['all at once', '', 'BACKLOG_LIMIT above 1000, and CREATE_WAIT_MS of at least 10000'],
+      [
+        'at a rate below that of the workers',
+        '--arrival-rate 10',
+        'BACKLOG_LIMIT above 1, and CREATE_WAIT_MS of at least 1000',
+      ],
+    ])('size-burst prints the settings that a burst needs whose creates arrive %s', async (_, more, settings) => {
+      const args = `--items 1000 --seconds 101 --worker-rate 100 ${more}`.trim().split(' ');
+      expect(await command('size-burst', {}, ...args)).toContain(`This needs ${settings} or Prefer: respond-async.\n`);
+    });
   });
 
   describe('setup', () => {

@@ -47,6 +47,14 @@ describe('npm start', () => {
       ]);
       expect(stdout).toContain('"publicId"');
     }
+    const [, settings = '', listJobs = ''] = /^ *(MONGODB_URI=.*) (npm run .*)$/m.exec(output) ?? [];
+    for (const [command, expected] of [
+      [listJobs, '0 failed jobs\n'],
+      ['npm run --silent check-data', 'every item conforms\n'],
+    ] as const) {
+      const { stdout } = await run('bash', ['-c', `${settings} ${command}`], { cwd: folder, env });
+      expect(stdout).toBe(expected);
+    }
     const [, redis = ''] = /Redis \S+ on (127\.0\.0\.1:\d+)/.exec(output) ?? [];
     expect(await settingsOf(`redis://${redis}`)).toMatchObject({ bind: '127.0.0.1', appendonly: 'yes', save: '' });
     const [, api = ''] = /^Ready: (\S+)$/m.exec(output) ?? [];

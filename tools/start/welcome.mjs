@@ -8,8 +8,8 @@ const ADMIN_PAGES = ['/metrics', '/queues'];
 const { DOCS = 'public' } = process.env;
 const EXAMPLES = join(ROOT, 'dist', 'apps', 'api', 'src', 'docs', 'examples.js');
 
-/** Returns the text for a newcomer: the pages, and three commands to paste. */
-export async function welcome(apiPort, adminPort) {
+/** Returns the text for a newcomer: the pages, three commands to paste, and the settings of embedded databases. */
+export async function welcome(apiPort, adminPort, databases) {
   const api = `http://localhost:${apiPort}`;
   const { CREATE_EXAMPLE } = createRequire(import.meta.url)(EXAMPLES);
   return [
@@ -23,8 +23,16 @@ export async function welcome(apiPort, adminPort) {
     curl(api, 'create', CREATE_EXAMPLE),
     curl(api, 'getById', { id: await someId(api) }),
     '',
+    ...commandWith(databases),
     'Ctrl-C stops everything; embedded databases keep their data in .local/.',
   ].join('\n');
+}
+
+/** Returns an example of a command with these settings. Exported, they would also apply to the next `npm start`. */
+function commandWith(databases) {
+  const settings = Object.entries(databases).map(([name, uri]) => `${name}='${uri}'`);
+  if (settings.length === 0) return [];
+  return ['Other commands need the same databases:', `  ${settings.join(' ')} npm run --silent jobs -- list`, ''];
 }
 
 function curl(api, operation, body) {

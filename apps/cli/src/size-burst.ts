@@ -16,7 +16,7 @@ const COLUMN_WIDTH = 14;
 /** More would take minutes to simulate. */
 const MAX_BATCHES = 100_000;
 
-/** Prints how many workers store a burst in time, and what one less and one more would do. */
+/** Prints how many workers store a burst in time, what one less and one more would do, and the settings that this needs. */
 runCommand(USAGE, (print) => {
   const { values } = parseArgs({ options: OPTIONS });
   const seconds = toNumber(values.seconds);
@@ -33,14 +33,20 @@ runCommand(USAGE, (print) => {
   const needed = workersFor(burst, seconds);
   if (needed === undefined)
     throw new CommandError('No number of workers up to 1000 is enough: the creates arrive, or a batch takes, too long');
+  const counts = [needed - 1, needed, needed + 1].filter((workers) => workers > 0);
+  const drains = new Map(counts.map((workers) => [workers, simulateBurst({ ...burst, workers })]));
   print(lineOf(HEAD));
-  for (const workers of [needed - 1, needed, needed + 1].filter((count) => count > 0)) {
-    const { seconds: simulated, longestWaitS, mostWaiting } = simulateBurst({ ...burst, workers });
+  for (const [workers, { seconds: simulated, longestWaitS, mostWaiting }] of drains) {
     const times = [drainSecondsByFormula({ ...burst, workers }), simulated, longestWaitS];
     print(lineOf([String(workers), ...times.map((time) => `${time.toFixed(1)} s`), String(mostWaiting)]));
   }
   const noun = needed === 1 ? 'worker stores' : 'workers store';
   print(`${String(needed)} ${noun} ${String(burst.items)} creates within ${String(seconds)} s.`);
+  const { longestWaitS = 0, mostWaiting = 0 } = drains.get(needed) ?? {};
+  const waitMs = Math.ceil(longestWaitS) * 1000;
+  print(
+    `This needs BACKLOG_LIMIT above ${String(mostWaiting)}, and CREATE_WAIT_MS of at least ${String(waitMs)} or Prefer: respond-async.`,
+  );
 });
 
 /** Parses a positive number of up to seven digits before the point. */
