@@ -87,7 +87,10 @@ function validator({ warmUpMs, ms, rounds }) {
     rounds: 2 * rounds,
     before: setLevel,
     after: (_, subject) => setLevel('moderate', subject),
-    figures: [ratio(CREATES_PER_SECOND, more, ['moderate', 'off'], 0.98, 1)],
+    figures: [
+      ratio(CREATES_PER_SECOND, more, ['moderate', 'off'], 0.98, 1),
+      ratio(figures.MONGODB_CPU_PER_CREATE, more, ['moderate', 'off']),
+    ],
   };
 }
 
