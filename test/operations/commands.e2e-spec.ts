@@ -136,7 +136,7 @@ describe('commands', () => {
         '--arrival-rate 10',
         'BACKLOG_LIMIT above 1, and CREATE_WAIT_MS of at least 1000',
       ],
-    ])('size-burst prints the settings that a burst needs whose creates arrive %s', async (_, more, settings) => {
+    ])('size-burst prints the settings that a burst needs if its creates arrive %s', async (_, more, settings) => {
       const args = `--items 1000 --seconds 101 --worker-rate 100 ${more}`.trim().split(' ');
       expect(await command('size-burst', {}, ...args)).toContain(`This needs ${settings} or Prefer: respond-async.\n`);
     });

@@ -8,7 +8,7 @@ const ADMIN_PAGES = ['/metrics', '/queues'];
 const { DOCS = 'public' } = process.env;
 const EXAMPLES = join(ROOT, 'dist', 'apps', 'api', 'src', 'docs', 'examples.js');
 
-/** Returns the text for a newcomer: the pages, three commands to paste, and the settings of embedded databases. */
+/** Returns the text for a newcomer: the pages, three commands to paste, and one with the addresses of embedded databases. */
 export async function welcome(apiPort, adminPort, databases) {
   const api = `http://localhost:${apiPort}`;
   const { CREATE_EXAMPLE } = createRequire(import.meta.url)(EXAMPLES);
@@ -32,7 +32,11 @@ export async function welcome(apiPort, adminPort, databases) {
 function commandWith(databases) {
   const settings = Object.entries(databases).map(([name, uri]) => `${name}='${uri}'`);
   if (settings.length === 0) return [];
-  return ['Other commands need the same databases:', `  ${settings.join(' ')} npm run --silent jobs -- list`, ''];
+  return [
+    'Other commands need the addresses of the databases, for example:',
+    `  ${settings.join(' ')} npm run --silent jobs -- list`,
+    '',
+  ];
 }
 
 function curl(api, operation, body) {
