@@ -22,13 +22,20 @@ export interface FoundValues<T> {
 
 /** Batches that are read at the same time. Meanwhile, the next one is collected. */
 const BATCHES_AT_ONCE = 2;
+/** A batch that takes longer than this, in ms, is late. The next one no longer waits for it, so only a few keys are delayed. */
+const LATE_AFTER_MS = 100;
+/** Limits the memory of a loader's batches, late ones included. The values of one batch may have 16 MB. */
+const MAX_BATCHES = 8;
 /** Limits how many keys fail with a batch. */
 const KEYS_PER_BATCH = 100;
 
 /** Reads many keys with one query: those that are requested at the same time, or while other batches are being read. */
 export class BatchLoader<T> {
   private readonly waiting = new Map<string, Entry<T>>();
-  private running = 0;
+  /** When each batch that is being read becomes late, in ms of `performance.now()`. */
+  private readonly running = new Set<{ lateAt: number }>();
+  /** Runs while keys wait for batches that may become late. */
+  private timer: NodeJS.Timeout | undefined;
 
   /**
    * @param readMany returns the values that exist under these keys, by a deadline. If it returns only some of them, and at
@@ -60,19 +67,34 @@ export class BatchLoader<T> {
       this.waiting.delete(key);
       reject(new TimeoutError('not read in time'));
     }
-    while (this.running < BATCHES_AT_ONCE && this.waiting.size > 0) {
+    const now = performance.now();
+    const onTime = [...this.running].filter(({ lateAt }) => lateAt > now);
+    while (onTime.length < BATCHES_AT_ONCE && this.running.size < MAX_BATCHES && this.waiting.size > 0) {
       const batch = [...this.waiting].slice(0, KEYS_PER_BATCH);
       for (const [key] of batch) this.waiting.delete(key);
-      this.running++;
-      void this.read(batch);
+      const running = { lateAt: now + LATE_AFTER_MS };
+      onTime.push(running);
+      this.running.add(running);
+      void this.read(batch).then(() => {
+        this.running.delete(running);
+        this.begin();
+      });
     }
+    const [first] = onTime;
+    if (this.waiting.size > 0 && this.running.size < MAX_BATCHES && first) this.beginAt(first.lateAt);
   }
 
-  /** Reads a batch, and then begins the next one. Does not hold the values that it has returned. */
+  /** Begins again at a time, in ms of `performance.now()`, unless it will begin before. */
+  private beginAt(time: number): void {
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      this.begin();
+    }, time - performance.now());
+  }
+
+  /** Reads a batch. Does not hold the values that it has returned. */
   private async read(batch: Batch<T>): Promise<void> {
     while (batch.length > 0) batch = await this.readFirst(batch);
-    this.running--;
-    this.begin();
   }
 
   /** Reads a batch, or a part of it. Returns the rest. */
