@@ -9,6 +9,8 @@ import { COMMON_HEADERS } from './headers/security-headers.js';
 
 /** The connection of a request. The process holds memory for it. */
 export interface RequestConnection {
+  /** Lets other connections read while the body of a request arrives in many chunks. */
+  takeTurns(request: IncomingMessage): void;
   /** Sets how many bytes the process holds for the current request. */
   hold(bytes: number): void;
   /** Sets how many bytes it holds until the client has read the response. Clients may hold the same memory. */

@@ -236,5 +236,6 @@ function sendMethodError(response: ApiResponse, methods: string[]): void {
 function dropBody(response: ApiResponse): void {
   if (isFullyRead(response.req)) return;
   response.setHeader('Connection', 'close');
+  response.clientConnection?.takeTurns(response.req);
   response.req.resume();
 }

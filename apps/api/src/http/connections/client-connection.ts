@@ -1,5 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { EventLoopTurns } from '@app/runtime';
 import type { ApiResponse, RequestConnection } from '../api-message.js';
 import { sendEarlyError, sendUnparsedError } from './early-error.js';
 import type { MemoryBudget } from './memory-budget.js';
@@ -20,6 +22,13 @@ export const IDLE_MS = 150_000;
 const READ_BYTES = 64 * 1024;
 /** How much memory Node may hold for each byte of a chunked body, which may have chunks of one byte. */
 const CHUNKED_BYTE = 96;
+/**
+ * After this many chunks of a body, other connections get their turn. Node.js reads up to 2 MB from a connection at a time,
+ * and needs more than a second to parse it if each chunk has one byte.
+ */
+const CHUNKS_PER_TURN = 1000;
+/** Connections wait here for their turn after so many chunks. One of them reads in each turn of the event loop. */
+const turns = new EventLoopTurns(1);
 
 /**
  * A client's connection. Begins its requests one at a time, in order, and stops reading while a request waits or a
@@ -40,6 +49,8 @@ export class ClientConnection implements RequestConnection {
   /** The error response to the rest of the input. Sent after the responses to earlier requests. */
   private error: ApiError | undefined;
   private isClosing = false;
+  /** Whether other connections have their turn, because a body has arrived in many chunks. */
+  private awaitsTurn = false;
 
   constructor(
     private readonly socket: Socket,
@@ -64,6 +75,15 @@ export class ClientConnection implements RequestConnection {
     const isNext = this.current === undefined && this.waiting.length === 0 && !this.isClosing;
     if (isNext) this.start(response, handle);
     else this.wait(response, handle);
+  }
+
+  takeTurns(request: IncomingMessage): void {
+    if (request.headers['transfer-encoding'] === undefined) return;
+    let chunks = 0;
+    request.on('data', () => {
+      chunks++;
+      if (chunks % CHUNKS_PER_TURN === 0) this.awaitTurn();
+    });
   }
 
   hold(bytes: number): void {
@@ -126,6 +146,7 @@ export class ClientConnection implements RequestConnection {
     this.waitingChunked += chunked;
     this.account();
     if (this.isClosing || this.error !== undefined) {
+      this.takeTurns(response.req);
       response.req.resume();
       return;
     }
@@ -168,6 +189,17 @@ export class ClientConnection implements RequestConnection {
     this.resume();
   }
 
+  private awaitTurn(): void {
+    // What has been read before still arrives.
+    if (this.awaitsTurn) return;
+    this.awaitsTurn = true;
+    this.socket.pause();
+    void turns.next().then(() => {
+      this.awaitsTurn = false;
+      this.resume();
+    });
+  }
+
   private refuseRest(): void {
     const { current, error } = this;
     if (error === undefined || this.waiting.length > 0) return;
@@ -183,7 +215,7 @@ export class ClientConnection implements RequestConnection {
     // The rest of a rejected request is read and dropped: closing with unread input would reset the connection, and the
     // client could miss the error (RFC 9112, 9.6).
     const isErrorPending = this.error !== undefined && this.current?.req.complete === true;
-    return this.waiting.length > 0 || this.unread !== undefined || isErrorPending;
+    return this.awaitsTurn || this.waiting.length > 0 || this.unread !== undefined || isErrorPending;
   }
 
   /** Node resumes the socket to read a body, and after a response has been read. */

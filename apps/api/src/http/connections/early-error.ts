@@ -51,6 +51,7 @@ function endAfterDiscarding(response: ApiResponse, bytes: Buffer): void {
     response.end();
   };
   const timer = setTimeout(end, LINGER_MS);
+  response.clientConnection?.takeTurns(response.req);
   response.req
     .on('data', (chunk: Buffer) => {
       discarded += chunk.length;

@@ -39,6 +39,7 @@ export class ArrivingBody {
     const { req: request } = response;
     const bytes = new GrowingBuffer(Number(request.headers['content-length'] ?? Infinity));
     this.bytes = bytes;
+    response.clientConnection?.takeTurns(request);
     this.ended = new Promise((resolve) => {
       request.on('error', ignoreDisconnect).on('end', resolve);
       request.on('data', (piece: Buffer) => {
