@@ -52,7 +52,9 @@ export function connectionScenarios(): Scenario[] {
       name: 'large pages that nobody reads',
       attack: async ({ client: { base }, database }, { seconds, share }) => {
         const description = 'x '.repeat(30_000);
-        await store(database, ...Array.from({ length: LARGE_ITEMS }, () => record({ description })));
+        // Boosted, so that the items of the quiet client do not come before them.
+        const boost = { isBoosted: true, boostScore: 1, boostExpiresAt: new Date(Date.now() + 3_600_000) };
+        await store(database, ...Array.from({ length: LARGE_ITEMS }, () => record({ description, ...boost })));
         const readers = Array.from({ length: SLOW_READERS * share }, (_, index) => {
           const pages = [0, 1, 2].map((less) =>
             post('getAll', JSON.stringify({ pageSize: 100 - less - (index % 20) })),
