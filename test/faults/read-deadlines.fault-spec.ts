@@ -178,7 +178,7 @@ describe('the time of a read', () => {
   });
 
   it.each([1, 2, 3])(
-    'the time of a read runs out for at most 100 reads per query that is too late, with %d such queries among many',
+    'the time of a read runs out for at most 100 reads per late query (late queries: %d)',
     async (times) => {
       const items = await store(database, ...Array.from({ length: 500 }, () => record()));
       const ids = items.map(({ _id }) => _id.toHexString());

@@ -24,7 +24,7 @@ const READ_BYTES = 64 * 1024;
 const CHUNKED_BYTE = 96;
 /**
  * After this many chunks of a body, other connections get their turn. Node.js reads up to 2 MB from a connection at a time,
- * and needs more than a second to parse it if each chunk has one byte.
+ * and emits each chunk on its own, which takes long if each has one byte.
  */
 const CHUNKS_PER_TURN = 1000;
 /** Connections wait here for their turn after so many chunks. One of them reads in each turn of the event loop. */
