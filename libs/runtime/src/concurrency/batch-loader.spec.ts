@@ -1,5 +1,6 @@
 import { BatchLoader } from './batch-loader.js';
 import { TimeoutError } from './deadline.js';
+import { Limiter } from './limiter.js';
 
 interface Read {
   keys: readonly string[];
@@ -61,6 +62,17 @@ describe('BatchLoader', () => {
     reads[1]?.succeed();
     await nextTurn();
     expect(keysRead()).toEqual([['a'], ['b'], ['a', 'c']]);
+  });
+
+  it('a batch loader waits for one turn, however many callers request a key that waits', async () => {
+    const run = jest.spyOn(Limiter.prototype, 'run');
+    for (const key of ['a', 'b', 'c', 'c', 'c', 'c']) {
+      void load(key);
+      await nextTurn();
+    }
+    expect(keysRead()).toEqual([['a'], ['b']]);
+    expect(run).toHaveBeenCalledTimes(3);
+    run.mockRestore();
   });
 
   it('a batch loader reads at most 100 keys per batch', async () => {

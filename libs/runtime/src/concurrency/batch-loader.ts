@@ -1,5 +1,6 @@
 import { context, ROOT_CONTEXT, type Context } from '@opentelemetry/api';
 import { TimeoutError, withDeadline } from './deadline.js';
+import { Limiter } from './limiter.js';
 
 /** A key to read. */
 interface Entry<T> {
@@ -22,8 +23,6 @@ export interface FoundValues<T> {
 
 /** Batches that are read at the same time. Meanwhile, the next one is collected. */
 const BATCHES_AT_ONCE = 2;
-/** A batch that takes longer than this, in ms, is late. The next one no longer waits for it, so only a few keys are delayed. */
-const LATE_AFTER_MS = 100;
 /** Limits the memory of a loader's batches, late ones included. The values of one batch may have 16 MB. */
 const MAX_BATCHES = 8;
 /** Limits how many keys fail with a batch. */
@@ -32,10 +31,7 @@ const KEYS_PER_BATCH = 100;
 /** Reads many keys with one query: those that are requested at the same time, or while other batches are being read. */
 export class BatchLoader<T> {
   private readonly waiting = new Map<string, Entry<T>>();
-  /** When each batch that is being read becomes late, in ms of `performance.now()`. */
-  private readonly running = new Set<{ lateAt: number }>();
-  /** Runs while keys wait for batches that may become late. */
-  private timer: NodeJS.Timeout | undefined;
+  private readonly batches = new Limiter(BATCHES_AT_ONCE, MAX_BATCHES);
 
   /**
    * @param readMany returns the values that exist under these keys, by a deadline. If it returns only some of them, and at
@@ -50,46 +46,37 @@ export class BatchLoader<T> {
    * @throws TimeoutError at the deadline, or whatever `readMany` throws for the batch
    */
   load(key: string, deadline: number): Promise<T | undefined> {
+    // While keys wait, one turn is requested.
+    if (this.waiting.size === 0) {
+      setImmediate(() => {
+        this.readWaiting();
+      });
+    }
     const entry = this.waiting.get(key) ?? newEntry<T>();
     entry.deadline = Math.max(entry.deadline, deadline);
     this.waiting.set(key, entry);
-    if (this.waiting.size === 1) {
-      setImmediate(() => {
-        this.begin();
-      });
-    }
     return withDeadline(deadline, entry.found);
   }
 
-  private begin(): void {
+  /** Reads the waiting keys when their turn comes. */
+  private readWaiting(): void {
+    void this.batches.run(async () => {
+      const reading = this.read(this.nextBatch());
+      if (this.waiting.size > 0) this.readWaiting();
+      await reading;
+    });
+  }
+
+  /** Takes the keys of one batch from those that wait, without those whose callers have all timed out. */
+  private nextBatch(): Batch<T> {
     for (const [key, { deadline, reject }] of this.waiting) {
       if (deadline > performance.now()) break;
       this.waiting.delete(key);
       reject(new TimeoutError('not read in time'));
     }
-    const now = performance.now();
-    const onTime = [...this.running].filter(({ lateAt }) => lateAt > now);
-    while (onTime.length < BATCHES_AT_ONCE && this.running.size < MAX_BATCHES && this.waiting.size > 0) {
-      const batch = [...this.waiting].slice(0, KEYS_PER_BATCH);
-      for (const [key] of batch) this.waiting.delete(key);
-      const running = { lateAt: now + LATE_AFTER_MS };
-      onTime.push(running);
-      this.running.add(running);
-      void this.read(batch).then(() => {
-        this.running.delete(running);
-        this.begin();
-      });
-    }
-    const [first] = onTime;
-    if (this.waiting.size > 0 && this.running.size < MAX_BATCHES && first) this.beginAt(first.lateAt);
-  }
-
-  /** Begins again at a time, in ms of `performance.now()`, unless it will begin before. */
-  private beginAt(time: number): void {
-    this.timer ??= setTimeout(() => {
-      this.timer = undefined;
-      this.begin();
-    }, time - performance.now());
+    const batch = [...this.waiting].slice(0, KEYS_PER_BATCH);
+    for (const [key] of batch) this.waiting.delete(key);
+    return batch;
   }
 
   /** Reads a batch. Does not hold the values that it has returned. */

@@ -101,6 +101,83 @@ describe('Limiter', () => {
     expect(abandoned.hasBegun()).toBe(false);
   });
 
+  describe('while tasks are late', () => {
+    beforeEach(() => {
+      jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+    });
+    afterEach(() => {
+      jest.useRealTimers();
+    });
+    const begun = (tasks: { hasBegun: () => boolean }[]): number => tasks.filter(({ hasBegun }) => hasBegun()).length;
+    const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+    it('a limiter runs others instead of late tasks every 100 ms, up to its maximum', async () => {
+      const limiter = new Limiter(2, 5);
+      const tasks = Array.from({ length: 8 }, openTask);
+      const results = tasks.map(({ task }) => limiter.run(task));
+      const counts = [begun(tasks)];
+      for (let waited = 0; waited < 4; waited++) {
+        await jest.advanceTimersByTimeAsync(100);
+        counts.push(begun(tasks));
+      }
+      tasks[0]?.end();
+      await nextTurn();
+      counts.push(begun(tasks));
+      expect(counts).toEqual([2, 4, 5, 5, 5, 6]);
+      for (const { end } of tasks) end();
+      expect(await Promise.all(results)).toHaveLength(8);
+    });
+
+    it.each([0.01, 0.02, 0.03, 0.04])(
+      'a limiter runs a task that begins to wait while another one becomes late (%d ms before)',
+      async (before) => {
+        const limiter = new Limiter(1, 2);
+        const tasks = [openTask(), openTask()] as const;
+        void limiter.run(tasks[0].task);
+        let time = performance.now() + 100 - before;
+        const clock = jest.spyOn(performance, 'now').mockImplementation(() => (time += 0.015));
+        void limiter.run(tasks[1].task);
+        await jest.advanceTimersByTimeAsync(1);
+        expect(tasks[1].hasBegun()).toBe(true);
+        clock.mockRestore();
+      },
+    );
+
+    it('a limiter runs no others instead of late tasks if it has no maximum of its own', async () => {
+      const limiter = new Limiter(2);
+      const tasks = Array.from({ length: 3 }, openTask);
+      for (const { task } of tasks) void limiter.run(task);
+      await jest.advanceTimersByTimeAsync(1000);
+      expect(begun(tasks)).toBe(2);
+    });
+
+    it('a limiter runs no others instead of tasks that hold memory, even if they were late before', async () => {
+      const limiter = new Limiter(1, 5);
+      const holding = new Map<string, () => void>();
+      const tasks = ['a', 'b', 'c', 'd'].map((name) => {
+        const { task, ...others } = openTask();
+        const run = (hold: () => void): Promise<string> => {
+          holding.set(name, hold);
+          return task();
+        };
+        return { run, ...others };
+      });
+      for (const { run } of tasks) void limiter.run(run);
+      await jest.advanceTimersByTimeAsync(100);
+      expect(begun(tasks)).toBe(2);
+      holding.get('a')?.();
+      holding.get('b')?.();
+      await jest.advanceTimersByTimeAsync(1000);
+      expect(begun(tasks)).toBe(2);
+      tasks[0]?.end();
+      await nextTurn();
+      expect(begun(tasks)).toBe(2);
+      tasks[1]?.end();
+      await nextTurn();
+      expect(begun(tasks)).toBe(3);
+    });
+  });
+
   it('a limiter continues after a task that fails', async () => {
     const limiter = new Limiter(1);
     await expect(limiter.run(() => Promise.reject(new Error('failed')), inMs(10_000))).rejects.toThrow('failed');
