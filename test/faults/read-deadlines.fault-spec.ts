@@ -201,6 +201,26 @@ describe('the time of a read', () => {
     },
   );
 
+  it.each([
+    [3, 'pages', 50],
+    [9, 'small pages', 20],
+  ])('the time of a read is not spent on waiting for %d late %s', async (count, _, pageSize) => {
+    const { categoryId } = await prepare();
+    await eventually(async () => {
+      const ended: Timed['status'][] = [];
+      const read = async (page: number): Promise<void> => {
+        ended.push((await timed(['getAll', { categoryId, page, pageSize }])).status);
+      };
+      await stopDelay();
+      await delayQueries(TOO_LATE_MS, { times: count }, ['find']);
+      const late = Array.from({ length: count }, (__, n) => read(n + 1));
+      await delay(500);
+      await Promise.all([count + 1, count + 2].map(read));
+      await Promise.all(late);
+      expect(ended).toEqual([200, 200, ...late.map(() => 503)]);
+    }, MEASURED_WITHIN_MS);
+  });
+
   describe('in a process with little memory', () => {
     let small: ServiceProcess;
     beforeAll(async () => {

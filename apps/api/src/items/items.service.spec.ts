@@ -138,6 +138,10 @@ describe('ItemsService.getAll', () => {
     service = readerOf(new ItemRepository(database as unknown as Database));
   });
 
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
   const getAll = (input: object): Promise<unknown> =>
     service.getAll(input, {
       receivedAt: performance.now() + NO_HURRY_MS,
@@ -162,6 +166,24 @@ describe('ItemsService.getAll', () => {
     service.getById({ id: ID }, performance.now() + NO_HURRY_MS).catch(() => undefined);
     await ticks();
     expect(started).toBe(ofLists + 2);
+    end();
+    await ticks();
+  });
+
+  it.each([
+    ['the largest pages', 100, 1],
+    ['pages of 50 items', 50, 2],
+    ['small pages', 20, 5],
+  ])('getAll reads other pages while MongoDB returns %s late, up to twice as many', async (_, pageSize, atOnce) => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+    for (let category = 0; category < 30; category++) void getAll({ categoryId: String(category), pageSize });
+    await ticks();
+    const counts = [started];
+    for (let waited = 0; waited < 2; waited++) {
+      await jest.advanceTimersByTimeAsync(100);
+      counts.push(started);
+    }
+    expect(counts).toEqual([atOnce, 2 * atOnce, 2 * atOnce]);
     end();
     await ticks();
   });
@@ -197,19 +219,31 @@ describe('ItemsService.getAll', () => {
     ['the largest pages', 1, (times) => ({ categoryId: String(times), pageSize: 100 })],
     ['small pages', 5, (times) => ({ categoryId: String(times), pageSize: 20 })],
     ['deep pages', 2, (times) => ({ page: 11 + times, pageSize: 50 })],
-  ])('getAll reads another of %s only while fewer than %d await serialization', async (_, most, inputOf) => {
-    let [unfinished, mostUnfinished] = [0, 0];
-    const findPage = (): Promise<ItemPage> => {
-      mostUnfinished = Math.max(mostUnfinished, ++unfinished);
-      return Promise.resolve({ items: [...Array<RawItem>(10).fill(LARGE_ITEM), MALFORMED_ITEM], nextAfter: undefined });
-    };
-    // The malformed item is the last one of its page.
-    const report = (): unknown => unfinished--;
-    const findPart = (_userId: undefined, range: object): Promise<object> => Promise.resolve({ range });
-    service = readerOf({ findPart, findPage } as unknown as ItemRepository, { report } as unknown as MalformedItems);
-    await Promise.all(Array.from({ length: 12 }, (__, times) => getAll(inputOf(times))));
-    expect([unfinished, mostUnfinished]).toEqual([0, most]);
-  });
+  ])(
+    'getAll reads another of %s only while fewer than %d await serialization, however long',
+    async (_, most, inputOf) => {
+      jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+      let [unfinished, mostUnfinished] = [0, 0];
+      const findPage = (): Promise<ItemPage> => {
+        mostUnfinished = Math.max(mostUnfinished, ++unfinished);
+        return Promise.resolve({
+          items: [...Array<RawItem>(10).fill(LARGE_ITEM), MALFORMED_ITEM],
+          nextAfter: undefined,
+        });
+      };
+      // The malformed item is the last one of its page.
+      const report = (): unknown => unfinished--;
+      const findPart = (_userId: undefined, range: object): Promise<object> => Promise.resolve({ range });
+      service = readerOf({ findPart, findPage } as unknown as ItemRepository, { report } as unknown as MalformedItems);
+      const reading = Promise.all(Array.from({ length: 12 }, (__, times) => getAll(inputOf(times))));
+      for (let waited = 0; waited < 100; waited++) {
+        await ticks();
+        jest.advanceTimersByTime(100);
+      }
+      await reading;
+      expect([unfinished, mostUnfinished]).toEqual([0, most]);
+    },
+  );
 });
 
 describe('ItemsService.getById', () => {

@@ -148,10 +148,11 @@ export class ItemsService {
     const part = await this.items.findPart(userId, requested, deadline);
     if (part === undefined) throw new InputError([UNKNOWN_POSITION]);
     if (filter === undefined) return NO_ITEMS;
-    const read = async (): Promise<ItemsPage> => {
+    const read = async (hold: () => void): Promise<ItemsPage> => {
       const page = await this.items.findPage(part, filter, deadline).catch((error: unknown) => {
         throw error instanceof ItemsTooLarge ? PAGE_TOO_LARGE : error;
       });
+      hold();
       const json = await itemsJson(page.items, this.view(), deadline, this.malformed.report);
       if (json.length > MAX_PAGE_BYTES) throw PAGE_TOO_LARGE;
       return { items: new Json(json), nextAfter: page.nextAfter };
