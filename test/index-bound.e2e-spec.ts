@@ -1,5 +1,6 @@
 import type { Item } from '@app/contracts';
 import type { ItemRecord } from '@app/database';
+import { mongo } from 'mongoose';
 import { eventually } from './support/eventually.js';
 import { addFavourites, inListOrder, isListed, record, store } from './support/items.js';
 import { profile, type ProfiledQuery } from './support/profile.js';
@@ -29,6 +30,9 @@ const FILTERS = STATUSES.flatMap((status) =>
   CATEGORIES.flatMap((category) => [[], ...SEARCHES].map((words): Filter => ({ status, category, words }))),
 );
 
+/** Copied, because the slug and the search terms of 20,000 items take seconds to compute. */
+const TEMPLATE = record();
+
 /**
  * Returns item number `n`. No item is both `even` and `odd`, or both `plain` and `common`. Many are `pair` or `couple`,
  * but only three are both. `seldom`, `cancelled` and category 2 are rare.
@@ -38,7 +42,10 @@ function numbered(n: number): ItemRecord {
   const words = [n % 3 === 0 ? 'plain' : 'common', n % 2 === 0 ? 'even' : 'odd', isCouple ? 'couple' : 'single'];
   const isBoosted = n % 40 === 0;
   return {
-    ...record({ publicId: n, slug: `thing-${String(n)}` }),
+    ...TEMPLATE,
+    _id: new mongo.ObjectId(),
+    publicId: n,
+    slug: `thing-${String(n)}`,
     searchTerms: [...words, ...(n % 10 === 0 ? ['pair'] : []), ...(n % 7000 === 19 ? ['seldom'] : []), 'bo', 'boo'],
     isBoosted,
     boostScore: isBoosted ? n % 3 : 0,
