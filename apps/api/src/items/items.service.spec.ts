@@ -220,7 +220,7 @@ describe('ItemsService.getAll', () => {
     ['small pages', 5, (times) => ({ categoryId: String(times), pageSize: 20 })],
     ['deep pages', 2, (times) => ({ page: 11 + times, pageSize: 50 })],
   ])(
-    'getAll reads another of %s only while fewer than %d await serialization, however long',
+    'getAll reads another of %s only while fewer than %d await serialization, however long that takes',
     async (_, most, inputOf) => {
       jest.useFakeTimers({ doNotFake: ['setImmediate'] });
       let [unfinished, mostUnfinished] = [0, 0];

@@ -46,7 +46,7 @@ export class BatchLoader<T> {
    * @throws TimeoutError at the deadline, or whatever `readMany` throws for the batch
    */
   load(key: string, deadline: number): Promise<T | undefined> {
-    // While keys wait, one turn is requested.
+    // Only one turn is requested while keys wait.
     if (this.waiting.size === 0) {
       setImmediate(() => {
         this.readWaiting();

@@ -29,7 +29,7 @@ export class Limiter {
   /** What starts each waiting task, and its weight. */
   private readonly waiting = new Map<() => void, number>();
   private readonly running: RunningTask[] = [];
-  /** Runs out when the next running task becomes late. */
+  /** Fires when the next running task becomes late. */
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
