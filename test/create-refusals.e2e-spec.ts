@@ -59,8 +59,12 @@ describe('an API', () => {
       }
       expect(median(durations)).toBeLessThan(AT_ONCE_MS);
     });
-    const reports = api.log.slice(firstLine).filter(({ msg }) => msg.startsWith('Redis is unavailable'));
-    expect(reports.length).toBeGreaterThanOrEqual(1);
+    // The first one is late if the API has logged such a line less than 5 s before, because it started on a busy machine.
+    const reports = await eventually(() => {
+      const lines = api.log.slice(firstLine).filter(({ msg }) => msg.startsWith('Redis is unavailable'));
+      expect(lines.length).toBeGreaterThanOrEqual(1);
+      return lines;
+    });
     expect(reports.length).toBeLessThanOrEqual(1 + Math.floor((performance.now() - downSince) / REPORT_EVERY_MS));
   });
 
