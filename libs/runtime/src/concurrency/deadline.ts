@@ -3,28 +3,17 @@ export class TimeoutError extends Error {
   override readonly name = 'TimeoutError';
 }
 
+const TIMED_OUT = Symbol('timed out');
+
 /**
  * Settles like the operation, unless `ms` pass or `cancelled` resolves first.
  *
  * @throws TimeoutError after that time or when cancelled; the operation itself continues
  */
-export function withTimeout<T>(ms: number, operation: PromiseLike<T>, cancelled?: Promise<unknown>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    let isSettled = false;
-    const giveUp = (): void => {
-      clearTimeout(timer);
-      // A new error captures the stack, which takes time.
-      if (!isSettled) reject(new TimeoutError('no result in time'));
-    };
-    const timer = setTimeout(giveUp, Math.max(0, ms));
-    void cancelled?.then(giveUp);
-    Promise.resolve(operation)
-      .then(resolve, reject)
-      .finally(() => {
-        isSettled = true;
-        clearTimeout(timer);
-      });
-  });
+export async function withTimeout<T>(ms: number, operation: PromiseLike<T>, cancelled?: Promise<unknown>): Promise<T> {
+  const result = await settledOrTimedOut(ms, operation, cancelled);
+  if (result === TIMED_OUT) throw new TimeoutError('no result in time');
+  return result;
 }
 
 /** Like {@link withTimeout}, but with a deadline in ms of `performance.now()`. */
@@ -38,7 +27,10 @@ export function settledWithin<T>(
   operation: PromiseLike<T>,
   cancelled?: Promise<unknown>,
 ): Promise<T | undefined> {
-  return withTimeout(ms, operation, cancelled).catch(() => undefined);
+  return settledOrTimedOut(ms, operation, cancelled).then(
+    (result) => (result === TIMED_OUT ? undefined : result),
+    () => undefined,
+  );
 }
 
 /** Like {@link withDeadline}, but resolves to undefined instead of rejecting. */
@@ -47,5 +39,26 @@ export function settledBy<T>(
   operation: PromiseLike<T>,
   cancelled?: Promise<unknown>,
 ): Promise<T | undefined> {
-  return withDeadline(deadline, operation, cancelled).catch(() => undefined);
+  return settledWithin(Math.ceil(deadline - performance.now()), operation, cancelled);
+}
+
+/** Settles like the operation, or resolves to {@link TIMED_OUT} after that time or when cancelled. */
+function settledOrTimedOut<T>(
+  ms: number,
+  operation: PromiseLike<T>,
+  cancelled: Promise<unknown> | undefined,
+): Promise<T | typeof TIMED_OUT> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => {
+      clearTimeout(timer);
+      resolve(TIMED_OUT);
+    };
+    const timer = setTimeout(giveUp, Math.max(0, ms));
+    void cancelled?.then(giveUp);
+    Promise.resolve(operation)
+      .then(resolve, reject)
+      .finally(() => {
+        clearTimeout(timer);
+      });
+  });
 }
