@@ -19,7 +19,8 @@ import { Tally } from './tally.mjs';
  * request after the response to its last one.
  *
  * In an open loop, requests are due whether or not the server keeps up. They are timed from when they were due, so that
- * waiting clients cannot hide a stalled server.
+ * waiting clients cannot hide a stalled server. The first request of a connection is timed from when it is sent: no
+ * earlier response can delay it, only the generator itself, which sends the requests of a burst one after another.
  * @typedef {object} Stream
  * @property {number} connections
  * @property {number} [warmUpMs] before anything is measured
@@ -59,13 +60,15 @@ const { user, system } = process.cpuUsage(started);
 process.stdout.write(JSON.stringify({ report: tally.report(), cpuMs: (user + system) / 1000 }));
 
 async function repeat(connection) {
+  let isFirst = true;
   while (!isStopped && sent < count && (isOpenLoop || performance.now() < tally.measureUntil)) {
     const due = tally.startedAt + (sent * 1000) / rate;
     sent += 1;
     const earlyMs = due - performance.now();
     if (earlyMs > 0) await delay(earlyMs);
     // The server is not to blame for a late timer.
-    const since = isOpenLoop && earlyMs <= 0 ? due : performance.now();
+    const since = isOpenLoop && earlyMs <= 0 && !isFirst ? due : performance.now();
+    isFirst = false;
     await tally.count(since, connection.send(next()));
   }
 }
