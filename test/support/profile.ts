@@ -1,4 +1,5 @@
 import type { Database } from '@app/database';
+import type { mongo } from 'mongoose';
 
 /** MongoDB's profile of a query that it has run. */
 export interface ProfiledQuery {
@@ -30,10 +31,14 @@ export async function profile(database: Database): Promise<() => Promise<Profile
     [`command.pipeline.${stage}`]: { $exists: true },
   }));
   const filter = { ns: { $ne: profiles.namespace }, $nor: isOther, ...isQuery };
-  let returned = 0;
+  // Continues after what it has returned. Without one, each call would read the whole profile again.
+  const open = (): mongo.FindCursor<ProfiledQuery> => profiles.find(filter, { tailable: true, batchSize: 1000 });
+  let added = open();
   return async () => {
-    const queries = await profiles.find(filter).skip(returned).toArray();
-    returned += queries.length;
+    // MongoDB closes the cursor of an empty result.
+    if (added.closed) added = open();
+    const queries: ProfiledQuery[] = [];
+    for (let next = await added.tryNext(); next !== null; next = await added.tryNext()) queries.push(next);
     return queries;
   };
 }
