@@ -45,10 +45,12 @@ async function startDatabases(launcher) {
 }
 
 function environment(databases, { apiPort, workerPort, adminPort }) {
+  // An empty variable counts as missing.
+  const given = Object.entries(process.env).filter(([, value]) => value !== '');
   return {
     LOG_LEVEL: 'warn', // Keeps the terminal readable.
     PUBLIC_SITE_URL: `http://localhost:${apiPort}`,
-    ...process.env,
+    ...Object.fromEntries(given),
     ...databases,
     HOST: '127.0.0.1',
     PORT: String(apiPort),

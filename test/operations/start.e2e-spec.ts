@@ -28,7 +28,9 @@ describe('npm start', () => {
   it('npm start starts everything, prints commands that work, and stops everything', async () => {
     const { MONGODB_URI, REDIS_URL, ...env } = process.env;
     expect([MONGODB_URI, REDIS_URL]).not.toContain(undefined);
-    child = spawn('npm', ['start'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
+    // An empty variable counts as missing.
+    const options = { cwd: folder, env: { ...env, LOG_LEVEL: '' } };
+    child = spawn('npm', ['start'], { ...options, stdio: ['ignore', 'pipe', 'inherit'] });
     const exited = once(child, 'exit');
     let output = '';
     const ready = new Promise<void>((resolve) => {
@@ -57,6 +59,8 @@ describe('npm start', () => {
     }
     const [, redis = ''] = /Redis \S+ on (127\.0\.0\.1:\d+)/.exec(output) ?? [];
     expect(await settingsOf(`redis://${redis}`)).toMatchObject({ bind: '127.0.0.1', appendonly: 'yes', save: '' });
+    // By default, lines of the level info are hidden.
+    expect(output).not.toContain('"level":30');
     const [, api = ''] = /^Ready: (\S+)$/m.exec(output) ?? [];
     child.kill('SIGINT');
     expect(await exited).toEqual([0, null]);
