@@ -6,7 +6,7 @@ import { errorJsonSchema } from './schemas.js';
 /** When an operation responds with each error. */
 const WHEN = {
   BAD_REQUEST:
-    'Invalid input, with all issues at once; a page of more than 40 MiB; malformed JSON or bad UTF-8; a malformed Idempotency-Key.',
+    'Invalid input, with all issues at once; a page of more than 40 MiB; malformed JSON or bad UTF-8; a malformed Idempotency-Key; more than one Authorization; invalid HTTP.',
   UNAUTHORIZED: 'Authentication is on, and the credential is missing where one is required, or is not valid.',
   FORBIDDEN: 'Authentication is on, and the caller lacks the scope, or `userId` is not that of the caller.',
   NOT_FOUND: 'No such item.',
@@ -22,7 +22,7 @@ const WHEN = {
   REQUEST_HEADER_FIELDS_TOO_LARGE: 'The request headers are larger than 16 KiB.',
   INTERNAL_SERVER_ERROR: 'The service has a fault.',
   SERVICE_UNAVAILABLE:
-    'A database or the keys of tokens are unavailable, creates cannot be counted, or too many are waiting. Nothing was created. Try again after `Retry-After`.',
+    'A database or the keys of tokens are unavailable, the credential could not be verified in time, creates cannot be counted, or too many are waiting. Nothing was created. Try again after `Retry-After`.',
   GATEWAY_TIMEOUT:
     'The outcome is unknown: the item may still be created. Repeat the request with the same Idempotency-Key, or call `getById` with `data.id`.',
 } as const satisfies Partial<Record<ErrorCode, string>>;
