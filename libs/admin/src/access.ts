@@ -26,8 +26,8 @@ export function requireToken(token: string): RequestHandler {
 }
 
 /**
- * Accepts requests that come from this machine, and were sent to it by name. The latter keeps out pages on other sites
- * whose host name resolves to this machine (DNS rebinding).
+ * Accepts requests from this machine whose `Host` is a loopback name or address. The latter keeps out pages on other
+ * sites whose host name resolves to this machine (DNS rebinding).
  *
  * @throws ForbiddenException from the handler, for any other request
  */

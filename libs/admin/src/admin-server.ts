@@ -49,8 +49,8 @@ export interface AdminServer {
 class AdminModule {}
 
 /**
- * Serves `/health/*`, `/metrics` and `/queues`. With a token, `/metrics` and `/queues` require it. Without one, `/metrics`
- * is open, and `/queues` accepts requests from this machine only.
+ * Serves `/health/*`, `/metrics` and `/queues`. `/metrics` requires the metrics token, if there is one. `/queues` requires
+ * the admin token or, without one, accepts requests from this machine only.
  *
  * @throws an error for which `cannotListen` returns true if the port cannot be used
  */

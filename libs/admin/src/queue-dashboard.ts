@@ -26,7 +26,7 @@ class CreateQueueAdapter extends BullMQAdapter {
   }
 
   override async getJobs(states: JobStatus[], start = 0, end = Infinity) {
-    // BullMQ has no paused jobs since version 6.
+    // BullMQ 6 and later have no paused jobs.
     const ranges = states.filter((state) => state !== 'paused');
     const ids = await this.jobs.queue.getRanges(ranges, start, Math.min(end, start + MAX_JOBS - 1));
     const jobs = await Promise.all(ids.map((id) => this.jobs.findJob(id)));

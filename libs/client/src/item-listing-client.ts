@@ -29,7 +29,7 @@ class Items {
     return { items: body as Item[], nextAfter: headers.get('Next-After') ?? undefined };
   }
 
-  /** Yields all items of a list, requesting each page as it is needed. Neither skips nor repeats an item. */
+  /** Yields all items of a list, requesting each page as needed. Skips or repeats no item that keeps its position. */
   async *walk(input: Omit<GetAllInput, 'page'> = {}, options: CallOptions = {}): AsyncGenerator<Item, void, undefined> {
     let page = await this.getAll(input, options);
     const rest: GetAllInput = { ...input };

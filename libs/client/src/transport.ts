@@ -77,7 +77,7 @@ export class Transport {
       if (reply !== undefined) return reply;
       stop.throwIfAborted();
       const isUnknown = isOutcomeUnknown(error);
-      // A read changes nothing, so that its last error says all.
+      // A read changes nothing, so its last error says everything.
       if (isUnknown && operation === 'create') unresolved = error;
       const pauseMs = pauseAfter(error, tries);
       const isLast = !(isUnknown || isRefusal(error)) || performance.now() + pauseMs >= deadline;
@@ -137,7 +137,7 @@ function errorOf(last: Error, unresolved: Error | undefined): Error {
 /** Returns how long to wait before the next try in ms. */
 function pauseAfter(error: Error, tries: number): number {
   const retryAfterMs = error instanceof ApiError ? error.retryAfterMs : undefined;
-  // Of 0, because of a proxy or of clocks that differ, clients would try again without a pause.
+  // With 0, from a proxy or because clocks differ, clients would try again without a pause.
   if (retryAfterMs !== undefined && retryAfterMs > 0) return retryAfterMs;
   // Varies, so that clients that failed together do not try again together.
   return Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2);

@@ -3,7 +3,7 @@ import { NOT_EXACT_NUMBER, NOT_WELL_FORMED } from './exact-value.js';
 
 /**
  * Returns a schema for well-formed Unicode text of `min` to `max` characters. Counts code points, as JSON Schema does;
- * zod's own `min` and `max` count UTF-16 code units, so that an emoji counts twice.
+ * zod's own `min` and `max` count UTF-16 code units, so an emoji counts twice.
  */
 export function text(min = 0, max = Infinity): z.ZodString {
   let schema = z.string().refine((value) => value.isWellFormed(), { error: NOT_WELL_FORMED });

@@ -15,7 +15,7 @@ export type StaleItem = { [Field in keyof SearchSource]?: SearchSource[Field] | 
 
 /**
  * A batch ends at this many items, or once it has this many bytes. It is small enough for workers that have a small share
- * of a core: with 500 items, the driver timed out before they had read MongoDB's response.
+ * of a core: the driver would time out before they had read the response to a larger one.
  */
 const BATCH = { items: 100, bytes: 8_388_608 };
 

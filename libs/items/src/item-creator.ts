@@ -30,7 +30,7 @@ export type CreatedItems = Map<string, CreatedItem | Error>;
 /** Returned instead of a record if an item with its id is already stored. */
 export const ALREADY_STORED = Symbol('already stored');
 
-/** How often an item is tried while its `publicId` turns out to be taken. */
+/** The most tries of an item whose `publicId` turns out to be taken. */
 const MAX_ATTEMPTS = 3;
 
 /** The id is taken by an item that no majority has stored yet, so it may still be rolled back. */

@@ -260,7 +260,7 @@ return redis.call('DEL', KEYS[#KEYS])
 const NEVER_WRITTEN = /^(?:Stream isn't writeable|Cluster isn't ready)/;
 
 /**
- * The error replies that Redis sends before a script has written anything. It does not roll a script back, so that after
+ * The error replies that Redis sends before a script has written anything. It does not roll a script back, so after
  * any other error, such as a missing permission for a command in the script, the job may be in the queue.
  */
 const BEFORE_WRITES =

@@ -7,7 +7,7 @@ import { isUnreadable } from './unreadable-job.js';
 export interface FailedJob {
   id: string;
   failedAt: Date;
-  /** How often it was tried. Null if the job cannot be read. */
+  /** The number of tries. Null if the job cannot be read. */
   attempts: number | null;
   /** The message of the last error. */
   reason: string;

@@ -170,7 +170,7 @@ export class JobWorker {
 
   /**
    * Waits until Redis has told BullMQ its version. BullMQ asks only once: if Redis refuses, for example because the user
-   * lacks a permission, a worker can never take jobs, so that another one is needed.
+   * lacks a permission, a worker can never take jobs, so another one is needed.
    */
   private async waitUntilReady(): Promise<void> {
     for (;;) {
@@ -251,11 +251,11 @@ export class JobWorker {
 
   private takeOne(options: { block: boolean }): Promise<Job[]> {
     const token = `${this.tokenPrefix}:${String(this.tokens++)}`;
-    return this.hold(token, () => this.worker.getNextJob(token, options));
+    return this.activate(token, () => this.worker.getNextJob(token, options));
   }
 
   /** Takes a job, if there is one. Fails it if it cannot be read, because no attempt ever could. */
-  private async hold(token: string, take: () => Promise<Job | undefined>): Promise<Job[]> {
+  private async activate(token: string, take: () => Promise<Job | undefined>): Promise<Job[]> {
     try {
       const job = await take();
       if (job === undefined) return [];
@@ -322,7 +322,7 @@ export class JobWorker {
       if (outcome.kind === 'failed' && job.finishedOn !== undefined) this.handlers.onFailed(job, outcome.error);
       if (outcome.kind !== 'done') return [];
       const isNextTaken = fetchNext && this.idleReason === undefined;
-      return await this.hold(token, async () =>
+      return await this.activate(token, async () =>
         this.toJob(await job.moveToCompleted(undefined, token, isNextTaken), token),
       );
     } catch (error) {

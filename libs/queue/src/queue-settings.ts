@@ -13,7 +13,7 @@ export const MAX_FAILED_JOBS = 500;
 
 /**
  * How create jobs are retried and kept. A completed job is removed: the item in MongoDB is the record. A failed job is
- * kept until an operator retries or discards it, or until {@link MAX_FAILED_JOBS} others have failed after it.
+ * kept until it is retried or discarded, or until {@link MAX_FAILED_JOBS} others have failed after it.
  */
 export const CREATE_JOB_OPTIONS = {
   // Four delays, 3 to 6 s in total: a create that always fails is given up while its client still waits.

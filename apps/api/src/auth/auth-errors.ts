@@ -1,12 +1,12 @@
 import { ApiError } from '../http/api-error.js';
 
-/** The name of the protected space (https://www.rfc-editor.org/rfc/rfc9110#section-11.5). */
-const REALM = 'Bearer realm="item-listing"';
+/** The scheme and the name of the protected space (https://www.rfc-editor.org/rfc/rfc9110#section-11.5). */
+const CHALLENGE = 'Bearer realm="item-listing"';
 
 /** The request has no credential. */
 export const CREDENTIAL_MISSING = new ApiError('UNAUTHORIZED', {
   message: 'Authentication required: send `Authorization: Bearer TOKEN`',
-  headers: { 'WWW-Authenticate': REALM },
+  headers: { 'WWW-Authenticate': CHALLENGE },
 });
 
 /** Thrown for a credential that is not valid. */
@@ -15,7 +15,7 @@ export class InvalidCredential extends ApiError {
   constructor(reason: string) {
     super('UNAUTHORIZED', {
       message: reason,
-      headers: { 'WWW-Authenticate': `${REALM}, error="invalid_token", error_description="${reason}"` },
+      headers: { 'WWW-Authenticate': `${CHALLENGE}, error="invalid_token", error_description="${reason}"` },
     });
   }
 }
@@ -30,6 +30,6 @@ export class UnknownKey extends InvalidCredential {}
 export function scopeMissing(scope: string): ApiError {
   return new ApiError('FORBIDDEN', {
     message: `The scope ${scope} is required`,
-    headers: { 'WWW-Authenticate': `${REALM}, error="insufficient_scope", scope="${scope}"` },
+    headers: { 'WWW-Authenticate': `${CHALLENGE}, error="insufficient_scope", scope="${scope}"` },
   });
 }

@@ -6,7 +6,7 @@ import { Authorizer } from './authorizer.js';
 
 /**
  * Checks the access that the handler of a request needs. The request listener has done so for the three operations,
- * before it read the body. This guard makes sure that no handler is called without a check.
+ * before it read the body. This guard does so for all other handlers that need access.
  */
 @Injectable()
 export class AuthGuard implements CanActivate {

@@ -21,7 +21,7 @@ export interface RequestConnection {
 export class ApiRequest extends IncomingMessage {
   /** When its head arrived, in ms of `performance.now()`. */
   readonly arrivedAt = performance.now();
-  /** When its body had been read, in ms of `performance.now()`. Deadlines of reads and waits of creates count from here. */
+  /** When its body was read, less `checkedForMs`, in ms of `performance.now()`. Requests are timed from here. */
   receivedAt = this.arrivedAt;
   /** How long the check of its caller took, in ms. Part of the time of a read and of the wait of a create. */
   checkedForMs = 0;
@@ -107,7 +107,7 @@ export interface ResponseObserver {
 /** Listens for the requests of a server. */
 export type ApiListener = (request: ApiRequest, response: ApiResponse) => void;
 
-/** Writes the bytes of a response, and ends it then or later. */
+/** Writes the bytes of a response, and ends it or closes its connection. */
 type Finish = (response: ApiResponse, bytes: Buffer) => void;
 
 const end: Finish = (response, bytes) => {

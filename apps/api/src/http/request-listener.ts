@@ -97,7 +97,7 @@ async function call(
 
 function passToExpress(response: ApiResponse, options: RequestListenerOptions): void {
   const { req: request } = response;
-  // Middleware may read the body itself. Without any, `readBody` sends it, unless it refuses the request.
+  // Middleware may read the body itself. Otherwise, `readBody` asks the client for it, or refuses the request.
   if (options.lane.isCovered(pathOf(request))) sendContinue(response);
   options.lane.handle(request, response, (error) => {
     if (error === undefined || error === null) sendNoRoute(response, options);

@@ -45,7 +45,7 @@ export type ProducerOutcome =
 const MAX_QUEUEING = 16;
 /** Limit of the search for an earlier create before queueing. It may give up, because the insert finds it as well. */
 const EARLY_FIND_MS = 1000;
-/** Limit of the search in each store after the wait. Delays the response by at most three times as long. */
+/** Limit of the search in MongoDB after the wait. The one in Redis before it may take twice as long. */
 const LATE_FIND_MS = 100;
 /** A timer may fire this much earlier than it is due. */
 const TIMER_PRECISION_MS = 2;

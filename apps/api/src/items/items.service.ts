@@ -58,7 +58,7 @@ const MAX_LOOKUP_LENGTH = 1000;
 /** Stands in for a category that is too long to exist, so that its text is not kept. */
 const NO_CATEGORY = '-'.repeat(MAX_LOOKUP_LENGTH + 1);
 /** The largest page in bytes. A larger one would exceed the memory that may be held for all clients. */
-const MAX_PAGE_BYTES = 40 * 1024 * 1024;
+const MAX_PAGE_JSON_BYTES = 40 * 1024 * 1024;
 /** What a body takes on the heap at most, see `MAX_JSON`. */
 const MAX_HEAP_BYTES = 4 * 1024 * 1024;
 /** A larger item, in bytes of BSON, waits for its turn before getById serializes it. */
@@ -154,7 +154,7 @@ export class ItemsService {
       });
       hold();
       const json = await itemsJson(page.items, this.view(), deadline, this.malformed.report);
-      if (json.length > MAX_PAGE_BYTES) throw PAGE_TOO_LARGE;
+      if (json.length > MAX_PAGE_JSON_BYTES) throw PAGE_TOO_LARGE;
       return { items: new Json(json), nextAfter: page.nextAfter };
     };
     const cost = { limit, isExpensive: userId !== undefined || isExpensive(filter, part.range) };

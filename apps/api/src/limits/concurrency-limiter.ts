@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { callerDigest } from '@app/queue';
 import type { ApiResponse } from '../http/api-message.js';
-import { uncounted, type LimitsRedis } from './limits-redis.js';
+import { notCounted, type LimitsRedis } from './limits-redis.js';
 
 /** The slots of a caller in this instance. A request occupies one until its response is closed. */
 interface Slots {
@@ -14,7 +14,7 @@ interface Slots {
   waiting: number;
   /** Those that this instance has reserved in Redis, or all if it limits the caller by itself. */
   reserved: number;
-  /** Whether there is a key in Redis. Of too many callers, some have none. */
+  /** Whether slots are reserved in Redis: not beyond {@link MAX_CALLERS}. */
   hasKey: boolean;
   /** Whether this instance limits the caller by itself because Redis is unavailable. */
   isLocal: boolean;
@@ -26,18 +26,19 @@ interface Slots {
   reserving?: Promise<void> | undefined;
 }
 
-/** Limits the keys in Redis and the memory that an attacker with many addresses can use. */
+/** Limits the keys in Redis that an attacker with many addresses can create. */
 export const MAX_CALLERS = 10_000;
 const RENEW_MS = 1000;
 /** A reservation that is not renewed, because its instance has died, ends after this time. */
 const EXPIRE_MS = 3000;
 /** How often slots are checked. Those that are kept are returned if they were not needed between two checks. */
 const CHECK_MS = 10;
-/** A caller that uses at most this part of its limit keeps free slots, so that most requests need no reply of Redis. */
+/** A caller that uses at most this part of its limit keeps free slots, so that most requests do not ask Redis. */
 const KEPT_PART = 1 / 2;
 /**
- * How often a request asks for a slot, because the instances that have handled earlier requests of its caller may not
- * have returned theirs yet. A short time limit would refuse callers within their limit while the process is busy.
+ * The most times that a request asks for a slot, because the instances that have handled earlier requests of its caller
+ * may not have returned theirs yet. A short time limit would refuse callers within their limit while the process is
+ * busy.
  */
 const ATTEMPTS = 10;
 /** A request waits no longer than this while Redis is slow, except for the last reply. */
@@ -81,7 +82,7 @@ export class ConcurrencyLimiter {
     // A response that is closed already would be counted forever.
     if (response.closed || response.req.socket.destroyed) leave();
     else response.once('close', leave);
-    if (slots.isLocal && mustBeCounted) throw uncounted();
+    if (slots.isLocal && mustBeCounted) throw notCounted();
     return true;
   }
 

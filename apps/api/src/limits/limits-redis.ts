@@ -24,7 +24,7 @@ export class LimitsRedis {
     this.connection = connectRedis(url, 'limiter', report);
   }
 
-  /** Whether a command has failed just now. */
+  /** Whether a command has just failed. */
   get isUnavailable(): boolean {
     return performance.now() < this.unavailableUntil;
   }
@@ -69,7 +69,7 @@ export class LimitsRedis {
 }
 
 /** Returns the error for a create that cannot be counted because Redis is unavailable. */
-export function uncounted(): ApiError {
+export function notCounted(): ApiError {
   return new ApiError('SERVICE_UNAVAILABLE', {
     message: 'Rate limits cannot be checked at the moment, nothing was created: try again',
     headers: { 'Retry-After': '1' },

@@ -1,5 +1,5 @@
 import type { Quota } from '@app/runtime';
-import { uncounted } from './limits-redis.js';
+import { notCounted } from './limits-redis.js';
 import { NewWindows } from './new-windows.js';
 import type { Count, Counter } from './shared-counter.js';
 
@@ -38,8 +38,9 @@ const MAX_RECENT = 10_000;
 
 /**
  * Limits what each caller may take in a window, over all instances. An instance counts some units of a caller in
- * advance, so that most requests need no reply of the counter. The limit is never exceeded. Units that an instance has
- * counted but does not grant are lost for others: fewer than it has granted, and at most a twentieth of the limit.
+ * advance, so that most requests need no reply from the counter. Only units that are not counted can exceed the limit.
+ * Units that an instance has counted but does not grant are lost for others: fewer than it has granted, and at most a
+ * twentieth of the limit.
  */
 export class QuotaLimiter {
   /** The callers that were seen last. Those of {@link earlier} are forgotten once there are as many others. */
@@ -69,7 +70,7 @@ export class QuotaLimiter {
       allowance.refilling ??= this.refill(caller, allowance, units).finally(() => (allowance.refilling = undefined));
       await allowance.refilling;
     }
-    if (allowance.isLocal && mustBeCounted) throw uncounted();
+    if (allowance.isLocal && mustBeCounted) throw notCounted();
     const isGranted = allowance.units >= units;
     if (isGranted) {
       allowance.units -= units;

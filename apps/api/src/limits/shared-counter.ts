@@ -13,7 +13,7 @@ export interface Count {
 
 /** Counts the units of each caller in windows that begin with the first unit. */
 export interface Counter {
-  /** Whether the count has been unavailable just now. */
+  /** Whether the count was unavailable just now. */
   readonly isUnavailable: boolean;
   /** Adds units, and returns the count. Returns undefined if it is unavailable. */
   add(caller: string, units: number): Promise<Count | undefined>;

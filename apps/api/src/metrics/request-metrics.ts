@@ -15,7 +15,7 @@ export class RequestMetrics implements ResponseObserver {
       buckets: DURATION_BUCKETS,
       registers: [registry],
     });
-    // In Prometheus, a counter that begins at one has not increased, so that the first 500 would cause no alert.
+    // In Prometheus, a counter that begins at one has not increased, so the first 500 would cause no alert.
     for (const operation of ['getAll', 'getById', 'create', 'other']) duration.zero({ operation, status: '500' });
     // One function for all responses, because a closure for each would cost more than the measurement.
     this.onClose = function () {

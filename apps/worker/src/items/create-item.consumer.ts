@@ -8,8 +8,8 @@ const PING_WITHIN_MS = 1000;
 const UNKNOWN_VERSION_DELAY_MS = 5000;
 const WATCH_EVERY_MS = 2000;
 /**
- * The worker is stuck if jobs wait, both stores respond, the queue is not paused, and yet none was tried in this many
- * checks in a row. Checks are counted, and not time, because a process that was suspended is not stuck.
+ * The worker is stuck if jobs wait, Redis responds, the queue is not paused, and yet no job was tried in this many checks
+ * in a row. Checks are counted, and not time, because a process that was suspended is not stuck.
  */
 const STUCK_AFTER_CHECKS = 3;
 /** After this many checks, the process must be restarted. */

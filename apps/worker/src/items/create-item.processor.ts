@@ -114,7 +114,7 @@ export class CreateItemProcessor {
   }
 }
 
-/** Returns whether MongoDB is unavailable or refuses all writes, so that the job is not at fault. */
+/** Returns whether MongoDB is unavailable or refuses all writes, in which case the job is not at fault. */
 export function isStoreUnavailable(error: Error | undefined): boolean {
   return areWritesRefused(error) || isDatabaseUnavailable(error);
 }

@@ -2,7 +2,7 @@ import { isDatabaseUnavailable, reasonOf, type MaintenanceRepository } from '@ap
 import type { SearchBackfill } from '@app/items';
 import { settledWithin, type Logger } from '@app/runtime';
 
-/** Most runs are a single index query without results. */
+/** Most runs are two queries of an index that find nothing. */
 const BOOSTS_EVERY_MS = 5000;
 /** Search may lag behind a changed name for a minute, which leaves time for a second run. */
 const SEARCH_EVERY_MS = 20_000;

@@ -5,7 +5,7 @@ import { arraysIn } from '../connection/multikey-index.js';
 import { deserializeIfReadable, idOf, type RawItem } from '../serialization/item-json.js';
 import { encodeCursor, FAVOURITES_CURSOR, type FavouritePosition } from './list-cursor.js';
 import { conditionsOf, type ItemFilter } from './list-query.js';
-import { MAX_PAGE_BYTES, type ItemPage, type PageRange } from './list-reader.js';
+import { MAX_PAGE_BSON_BYTES, type ItemPage, type PageRange } from './list-reader.js';
 import { ITEMS } from '../serialization/projection.js';
 
 /** Only this many of a user's newest favourites count, including those of hidden and deleted items. */
@@ -172,7 +172,7 @@ export class FavouritesReader {
     if (positions.length === 0) return [];
     const favourites = { ...conditionsOf(filter), _id: { $in: positions.map(({ itemId }) => itemId) } };
     const query = { filter: favourites, ...fields, hint: { _id: 1 } };
-    const found = await this.database.findItems(query, deadline, MAX_PAGE_BYTES);
+    const found = await this.database.findItems(query, deadline, MAX_PAGE_BSON_BYTES);
     const byId = new Map(found.map((item) => [idOf(item), item]));
     return positions.flatMap((position) => {
       const item = byId.get(position.itemId.toHexString());
@@ -182,8 +182,8 @@ export class FavouritesReader {
 }
 
 /**
- * Returns the positions of favourites. The ranges of a query match arrays too, which are no positions to read on from, may
- * match after any position, and may contain what the driver cannot read.
+ * Returns the positions of favourites. The ranges of a query match arrays too. An array is not a position: it may match
+ * after any position, and may contain what the driver cannot read.
  */
 function positionsIn(favourites: readonly RawItem[]): FavouritePosition[] {
   return favourites.flatMap((favourite) => {

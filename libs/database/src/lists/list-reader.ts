@@ -33,7 +33,7 @@ export interface ItemPage {
 }
 
 /** The most BSON that is read for a page: 40 MiB, the most that is sent of one, and the item after it. */
-export const MAX_PAGE_BYTES = 56 * 1024 * 1024;
+export const MAX_PAGE_BSON_BYTES = 56 * 1024 * 1024;
 
 /** Skipping this many items may be expensive. Each costs a key or, if the index lacks a condition, a document. */
 const MANY_TO_SKIP = 500;
@@ -190,7 +190,7 @@ export class ListReader {
     // An item that moves from one part of the index to another during the read would be missed.
     const concern = list.parts && SNAPSHOT;
     return this.hinted(list, (hint) =>
-      this.database.findItems({ ...query, sort: LIST_ORDER, ...hint, ...concern }, deadline, MAX_PAGE_BYTES),
+      this.database.findItems({ ...query, sort: LIST_ORDER, ...hint, ...concern }, deadline, MAX_PAGE_BSON_BYTES),
     );
   }
 

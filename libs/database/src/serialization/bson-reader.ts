@@ -16,7 +16,7 @@ const INT64 = 0x12;
 
 const FIELD = { configurable: true, enumerable: true, writable: true };
 
-/** The most values of types that JSON does not have. Some take 10 µs to convert. */
+/** The most values of types that JSON does not have. Some are slow to convert. */
 export const MAX_CONVERTED = 10_000;
 
 /** A document has a value of another type, a number that JavaScript cannot hold exactly, or too many dates and ids. */

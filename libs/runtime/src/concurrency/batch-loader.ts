@@ -42,7 +42,7 @@ export class BatchLoader<T> {
   /**
    * Returns the value under a key, or undefined if there is none. It is read after this call.
    *
-   * @param deadline in ms of `performance.now()`; a read that has not started by then never does
+   * @param deadline in ms of `performance.now()`
    * @throws TimeoutError at the deadline, or whatever `readMany` throws for the batch
    */
   load(key: string, deadline: number): Promise<T | undefined> {
@@ -67,7 +67,7 @@ export class BatchLoader<T> {
     });
   }
 
-  /** Takes the keys of one batch from those that wait, without those whose callers have all timed out. */
+  /** Takes the keys of one batch from those that wait. First rejects the oldest, as long as they have timed out. */
   private nextBatch(): Batch<T> {
     for (const [key, { deadline, reject }] of this.waiting) {
       if (deadline > performance.now()) break;

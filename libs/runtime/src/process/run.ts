@@ -45,8 +45,8 @@ export interface ProcessOptions<Config> {
 
 /**
  * Runs a process from start to exit. If the configuration is not valid, prints one line and exits with code 1. Logs any
- * other error of the start, and exits with code 1. On SIGTERM or SIGINT, stops gracefully and exits with code 0, after
- * {@link EXIT_AFTER_MS} and {@link FLUSH_WITHIN_MS} at the latest.
+ * other error of the start, and exits with code 1. On SIGTERM or SIGINT, stops and exits with code 0, or 1 if that fails,
+ * after {@link EXIT_AFTER_MS} and {@link FLUSH_WITHIN_MS} at the latest.
  */
 export function runProcess<Config extends ApiConfig | WorkerConfig>(options: ProcessOptions<Config>): void {
   collectGarbageEarly();

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Returns how often a request has a header. Node.js silently uses the first of several. @param name in lower case */
+/** Returns how many headers of a request have this name. Node.js silently uses the first. @param name in lower case */
 export function countHeader({ rawHeaders }: IncomingMessage, name: string): number {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
