@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 import type { RedisConnection } from './redis.js';
 import { ReplySubscriber } from './reply-channel.js';
 
@@ -25,4 +26,28 @@ describe('ReplySubscriber', () => {
     expect(disconnect.mock.calls).toEqual(Array(times).fill([true]));
     subscriber.close();
   });
+
+  it.each([1, 50])(
+    'a subscriber lets other work run in between replies that arrive at once: %i per message',
+    async (size) => {
+      jest.useRealTimers();
+      const redis = Object.assign(new EventEmitter(), { status: 'ready', subscribe: jest.fn(), disconnect: jest.fn() });
+      redis.subscribe.mockResolvedValue(1);
+      const subscriber = new ReplySubscriber(redis as unknown as RedisConnection, 'test');
+      const handled: string[] = [];
+      subscriber.listen(({ id }) => handled.push(id));
+      const ids = Array.from({ length: 100 }, (_, index) => String(index));
+      const replies = ids.map((id) => ({ id, outcome: { kind: 'failed' } }));
+      for (let start = 0; start < replies.length; start += size)
+        redis.emit('message', subscriber.channel, JSON.stringify(replies.slice(start, start + size)));
+      const afterEachTurn: number[] = [];
+      while (handled.length < ids.length) {
+        await setImmediate();
+        afterEachTurn.push(handled.length);
+      }
+      subscriber.close();
+      expect(handled).toEqual(ids);
+      expect(afterEachTurn[0]).toBeLessThan(50);
+    },
+  );
 });

@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { CreateReply } from '@app/contracts';
-import { splitByBytes } from '@app/runtime';
+import { EventLoopTurns, splitByBytes } from '@app/runtime';
 import { keyPrefix } from './queue-settings.js';
 import { reconnectIfUnresponsive, reportRefusal, type RedisConnection, type Report } from './redis.js';
 
 const SUBSCRIBE_AGAIN_MS = 1000;
 /**
  * Redis disconnects a subscriber whose output buffer grows too large, and an API instance does nothing else while it
- * handles a message.
+ * parses a message.
  */
 const MAX_MESSAGE_BYTES = 32 * 1024;
+/** The replies of a batch arrive at once. Reads run in between, but a turn of the event loop has a cost of its own. */
+const REPLIES_PER_TURN = 24;
 
 /**
  * The channel on which workers send the outcomes of creates to one API instance. It only makes responses faster: if a
@@ -17,6 +19,7 @@ const MAX_MESSAGE_BYTES = 32 * 1024;
  */
 export class ReplySubscriber {
   readonly channel: string;
+  private readonly turns = new EventLoopTurns(REPLIES_PER_TURN);
   private checks: NodeJS.Timeout | undefined;
 
   constructor(
@@ -30,7 +33,10 @@ export class ReplySubscriber {
   /** Calls `onReply` for each reply, also after a reconnect. */
   listen(onReply: (reply: CreateReply) => void): void {
     this.redis.on('message', (_channel: string, message: string) => {
-      for (const reply of parse(message)) onReply(reply);
+      for (const reply of parse(message))
+        void this.turns.next().then(() => {
+          onReply(reply);
+        });
     });
     const subscribe = (): void => {
       if (this.redis.status !== 'ready') return;
