@@ -10,7 +10,7 @@ const SUBSCRIBE_AGAIN_MS = 1000;
  * parses a message.
  */
 const MAX_MESSAGE_BYTES = 32 * 1024;
-/** The replies of a batch arrive at once. Reads run in between, but a turn of the event loop has a cost of its own. */
+/** Between two turns of the event loop, other requests are read. More turns delay them less, but cost more. */
 const REPLIES_PER_TURN = 24;
 
 /**
