@@ -6,12 +6,10 @@ import { reconnectIfUnresponsive, reportRefusal, type RedisConnection, type Repo
 
 const SUBSCRIBE_AGAIN_MS = 1000;
 /**
- * Redis disconnects a subscriber whose output buffer grows too large, and an API instance does nothing else while it
- * parses a message.
+ * An API instance does nothing else while it handles a message. Smaller messages delay its reads less, but cost more.
+ * Redis would also disconnect a subscriber whose output buffer grows too large.
  */
 const MAX_MESSAGE_BYTES = 32 * 1024;
-/** Between two turns of the event loop, other requests are read. More turns delay them less, but cost more. */
-const REPLIES_PER_TURN = 24;
 
 /**
  * The channel on which workers send the outcomes of creates to one API instance. It only makes responses faster: if a
@@ -19,7 +17,7 @@ const REPLIES_PER_TURN = 24;
  */
 export class ReplySubscriber {
   readonly channel: string;
-  private readonly turns = new EventLoopTurns(REPLIES_PER_TURN);
+  private readonly turns = new EventLoopTurns(1);
   private checks: NodeJS.Timeout | undefined;
 
   constructor(
@@ -30,13 +28,12 @@ export class ReplySubscriber {
     this.channel = `${keyPrefix(queuePrefix)}:reply:${randomUUID()}`;
   }
 
-  /** Calls `onReply` for each reply, also after a reconnect. */
+  /** Calls `onReply` for each reply, also after a reconnect. Handles one message in each turn of the event loop. */
   listen(onReply: (reply: CreateReply) => void): void {
     this.redis.on('message', (_channel: string, message: string) => {
-      for (const reply of parse(message))
-        void this.turns.next().then(() => {
-          onReply(reply);
-        });
+      void this.turns.next().then(() => {
+        for (const reply of parse(message)) onReply(reply);
+      });
     });
     const subscribe = (): void => {
       if (this.redis.status !== 'ready') return;
