@@ -23,7 +23,7 @@ const OF_OPERATIONS =
 export default {
   // Three times the cores of a small machine: tests mostly wait for databases and timers.
   maxWorkers: 6,
-  // Collecting garbage takes long in workers that have run many files.
+  // Garbage collection is slow in workers that have run many files.
   workerIdleMemoryLimit: '400MB',
   // On a busy machine, tests that start processes take many times as long.
   testTimeout: 120_000,

@@ -9,7 +9,7 @@ describe('concurrent reads', () => {
   });
   afterAll(() => service.stop());
 
-  /** Does the work while clients read in a loop. Two are enough to share reads, and more would delay the created items. */
+  /** Does the work while clients read in a loop. Two are enough to share reads, and more would slow down the creates. */
   async function whileOthersRead<T>(read: () => Promise<unknown>, work: () => Promise<T>): Promise<T> {
     let isOver = false;
     const readers = Array.from({ length: 2 }, async () => {
