@@ -1,9 +1,12 @@
+const SWC = '@swc/jest';
+// jose is ESM-only. As CommonJS, it also runs in a test that starts an API in its own process.
+const JOSE = { '/node_modules/jose/.+\\.js$': SWC };
+
 const project = (displayName, testMatch, more = {}) => ({
   displayName,
   testMatch,
   testEnvironment: 'node',
-  transform: { '^.+\\.m?ts$': '@swc/jest', '/node_modules/jose/.+\\.js$': '@swc/jest' },
-  // jose is ESM-only. As CommonJS, it also runs in a test that starts an API in its own process.
+  transform: { '\\.m?ts$': SWC, ...JOSE },
   transformIgnorePatterns: ['/node_modules/(?!jose/)'],
   // A test that uses an ESM-only package is itself an ES module.
   extensionsToTreatAsEsm: ['.mts'],
@@ -17,14 +20,31 @@ const project = (displayName, testMatch, more = {}) => ({
   ...more,
 });
 
+/** Packages that tests share with the build. Some of them compare the classes of the values they get. */
+const SHARED = 'bullmq|ioredis|mongoose';
+const BUILD = '<rootDir>/test/support/jest/load-build.cjs';
+
+/** Tests that run the build. Only the tests themselves are compiled for jest. */
+const ofBuild = (displayName, testMatch, more = {}) =>
+  project(displayName, testMatch, {
+    testEnvironment: '<rootDir>/test/support/jest/environment.cjs',
+    // The first pattern that matches applies.
+    transform: {
+      '(/test/.+|spec)\\.m?ts$': SWC,
+      '\\.mts$': SWC,
+      '\\.ts$': BUILD,
+      [`/node_modules/(${SHARED})/`]: BUILD,
+    },
+    transformIgnorePatterns: [`/node_modules/(?!(${SHARED})/)`],
+    ...more,
+  });
+
 const OF_OPERATIONS =
   '{create*,get-*,errors*,envelope,orpc-*,prefer,favourites,next-after,search,idempotency,exact-values,http-hygiene}';
 
 export default {
   // Three times the cores of a small machine: tests mostly wait for databases and timers.
   maxWorkers: 6,
-  // Garbage collection is slow in workers that have run many files.
-  workerIdleMemoryLimit: '400MB',
   // On a busy machine, tests that start processes take many times as long.
   testTimeout: 120_000,
   projects: [
@@ -33,16 +53,18 @@ export default {
       roots: ['<rootDir>/apps', '<rootDir>/libs'],
     }),
     project('integration', ['<rootDir>/{apps,libs}/**/*.int-spec.ts']),
-    project('system', ['<rootDir>/test/*.e2e-spec.{ts,mts}']),
+    ofBuild('system', ['<rootDir>/test/*.e2e-spec.{ts,mts}', '!**/nest-*']),
+    // They change classes of the service, so each file has its own.
+    project('nest', ['<rootDir>/test/nest-*.e2e-spec.ts']),
     // The system tests of the three operations again, with Express handling every request.
-    project('express', [`<rootDir>/test/${OF_OPERATIONS}.e2e-spec.{ts,mts}`], {
+    ofBuild('express', [`<rootDir>/test/${OF_OPERATIONS}.e2e-spec.{ts,mts}`], {
       setupFiles: ['<rootDir>/test/support/without-fast-lane.cjs'],
     }),
-    project('operations', ['<rootDir>/test/operations/*.e2e-spec.ts']),
-    project('abuse', ['<rootDir>/test/**/*.abuse-spec.ts']),
-    project('faults', ['<rootDir>/test/**/*.fault-spec.ts']),
-    project('certify', ['<rootDir>/test/**/*.certify-spec.ts']),
-    project('upgrade', ['<rootDir>/test/**/*.upgrade-spec.ts']),
-    project('short', ['<rootDir>/test/**/*.short-spec.ts']),
+    ofBuild('operations', ['<rootDir>/test/operations/*.e2e-spec.ts']),
+    ofBuild('abuse', ['<rootDir>/test/**/*.abuse-spec.ts']),
+    ofBuild('faults', ['<rootDir>/test/**/*.fault-spec.ts']),
+    ofBuild('certify', ['<rootDir>/test/**/*.certify-spec.ts']),
+    ofBuild('upgrade', ['<rootDir>/test/**/*.upgrade-spec.ts']),
+    ofBuild('short', ['<rootDir>/test/**/*.short-spec.ts']),
   ],
 };

@@ -16,7 +16,7 @@ const JEST = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
 /** Reduce the CPU time of garbage collection in jest and its workers, which load all modules anew for each file. */
 const V8_OPTIONS = ['--max-semi-space-size=64', '--single-threaded-gc'];
 /** Run by default. The other kinds of tests take longer, and have commands of their own. */
-const PROJECTS = ['unit', 'integration', 'system'];
+const PROJECTS = ['unit', 'integration', 'system', 'nest'];
 const PROJECT = '--project=';
 const NO_DATABASES = '--no-databases';
 
