@@ -125,6 +125,24 @@ describe('every list of 20,000 items', () => {
     },
   );
 
+  it('getAll continues a page that starts at a cached position with items whose time is stored as text', async () => {
+    const { collection } = service.database.models.items;
+    const lastPage = Math.floor(catalogue.length / PAGE_SIZE);
+    const page = catalogue.slice((lastPage - 1) * PAGE_SIZE, lastPage * PAGE_SIZE);
+    // Text follows dates in list order, so that these items keep their positions.
+    const last = catalogue.slice(catalogue.indexOf(page[PAGE_SIZE / 2] as ItemRecord));
+    const setTimes = (toStored: (time: Date) => unknown): Promise<unknown> =>
+      collection.bulkWrite(
+        last.map(({ _id, createdAt }) => ({
+          updateOne: { filter: { _id }, update: { $set: { createdAt: toStored(createdAt) } } },
+        })),
+      );
+    await setTimes((time) => time.toISOString());
+    const { items } = await read({ pageSize: PAGE_SIZE, page: lastPage });
+    await setTimes((time) => time);
+    expect(items.map(({ publicId }) => publicId)).toEqual(page.map(({ publicId }) => publicId));
+  });
+
   it('getAll counts the items before a very deep page again only after a write', async () => {
     const page = VERY_DEEP_PAGE + 50;
     const input = { pageSize: PAGE_SIZE, page };

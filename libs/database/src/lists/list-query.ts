@@ -1,5 +1,5 @@
 import { ITEM_STATUSES, type ItemStatus } from '@app/contracts';
-import { mongo } from 'mongoose';
+import type { mongo } from 'mongoose';
 import { arraysIn } from '../connection/multikey-index.js';
 import { LIST_INDEXES, LIST_ORDER } from '../models.js';
 
@@ -54,16 +54,15 @@ export function indexedLists({ status, categoryId, terms = [] }: ItemFilter): [I
 }
 
 /**
- * Returns the filter for a list that is read from one of its indexes, after a position or from the start. Conditions
- * that the index does not cover are checked on each document.
+ * Returns the filter for ranges of a list, by default all of it, that is read from one of its indexes. Conditions that
+ * the index does not cover are checked on each document.
  */
 export function listFilter(
   { filter, parts = [{}] }: IndexedList,
   { status, categoryId, terms = [] }: ItemFilter,
-  after?: ListPosition,
+  ranges: readonly Filter[] = [{}],
 ): Filter {
   const others = terms.filter((term) => term !== filter['searchTerms']);
-  const ranges = after === undefined ? [{}] : rangesAfter(after);
   return {
     $or: parts.flatMap((part) => ranges.map((range) => ({ ...filter, ...part, ...range }))),
     ...(categoryId !== undefined && !('categoryId' in filter) ? { categoryId } : {}),
@@ -87,26 +86,32 @@ export function conditionsOf(filter: ItemFilter): Filter {
   return listFilter(indexedLists(filter)[0], filter);
 }
 
-/** Returns a range for each field of the order: the items equal in the preceding fields and less in this one. */
-function rangesAfter({ isBoosted, boostScore, createdAt, publicId }: ListPosition): Filter[] {
-  return [
-    { isBoosted, boostScore, createdAt, publicId: { $lt: publicId } },
-    ...timesAfter(createdAt).map((range) => ({ isBoosted, boostScore, createdAt: range })),
-    { isBoosted, boostScore: { $lt: boostScore } },
-    ...(isBoosted ? [{ isBoosted: false }] : []),
+/**
+ * Returns the ranges of a list after a position, in groups that follow each other in list order. Most items are without a
+ * boost, so that a page is usually in the first group.
+ */
+export function rangesAfter({ isBoosted, boostScore, createdAt, publicId }: ListPosition): Filter[][] {
+  const sameBoost = { isBoosted, boostScore };
+  const next = [
+    { ...sameBoost, createdAt, publicId: { $lt: publicId } },
+    { ...sameBoost, createdAt: { $lt: createdAt } },
   ];
+  const others = [
+    ...typesAfter(createdAt).map((range) => ({ ...sameBoost, createdAt: range })),
+    { isBoosted, boostScore: { $lt: boostScore } },
+  ];
+  return isBoosted ? [[...next, ...others, { isBoosted: false }]] : [next, others];
 }
 
 /**
- * Returns a range for each type of time. A comparison matches only values of the type it names, and in descending order
- * dates precede strings, and strings precede numbers
+ * Returns a range for each type of time that follows that of a time. A comparison matches only values of the type it
+ * names. In descending order, dates precede strings, and strings precede numbers
  * (https://www.mongodb.com/docs/manual/reference/bson-type-comparison-order/).
  */
-function timesAfter(time: ListPosition['createdAt']): Filter[] {
-  const strings = time instanceof Date ? [{ $gte: '' }] : [];
-  const isNumber = typeof time === 'number' || time instanceof mongo.Decimal128;
-  const numbers = isNumber ? [] : [{ $lte: Infinity }];
-  return [{ $lt: time }, ...strings, ...numbers];
+function typesAfter(time: ListPosition['createdAt']): Filter[] {
+  const numbers = { $lte: Infinity };
+  if (time instanceof Date) return [{ $gte: '' }, numbers];
+  return typeof time === 'string' ? [numbers] : [];
 }
 
 /** Returns a position that this one directly follows. Their numbers are so close that no other document lies between. */

@@ -16,6 +16,7 @@ import {
   type ItemFilter,
   type ListPosition,
   type OrderedNumber,
+  rangesAfter,
   withoutArrays,
 } from './list-query.js';
 import { LIST_ORDER } from '../models.js';
@@ -78,11 +79,16 @@ export class ListReader {
     const start = isWalk ? { after: range.after, skip: 0 } : await this.seek(list, filter, range.skip, deadline);
     if (start === END) return { items: [], nextAfter: undefined };
     const { after, skip } = start;
-    // Reads one more item to find out whether any follow.
-    const read = (where: Filter): Promise<RawItem[]> =>
-      this.find(list, { filter: where, ...ITEMS, skip, limit: limit + 1 }, deadline);
-    let query = listFilter(list, filter, after);
-    let found = await read(query);
+    // One more item shows whether any follow.
+    const read = (where: Filter, count = limit + 1): Promise<RawItem[]> =>
+      this.find(list, { filter: where, ...ITEMS, skip, limit: count }, deadline);
+    const groups = after === undefined ? [[{}]] : rangesAfter(after);
+    let query = listFilter(list, filter, groups.flat());
+    // Items to skip may be in several groups.
+    const queries = skip > 0 ? [query] : groups.map((ranges) => listFilter(list, filter, ranges));
+    let found: RawItem[] = [];
+    for (const where of queries)
+      if (found.length <= limit) found.push(...(await read(where, limit + 1 - found.length)));
     // Without a position to continue after, the next page would be the same.
     if (isWalk && found.length > 0 && firstPosition(found.slice(0, limit)) === undefined) {
       query = withoutArrays(query);
