@@ -3,8 +3,9 @@ import type { Database } from '../connection/database.js';
 import { ItemsTooLarge } from '../connection/find-items.js';
 import { arraysIn } from '../connection/multikey-index.js';
 import { deserializeIfReadable, idOf, type RawItem } from '../serialization/item-json.js';
+import { findInRanges } from './find-in-ranges.js';
 import { encodeCursor, FAVOURITES_CURSOR, type FavouritePosition } from './list-cursor.js';
-import { conditionsOf, type ItemFilter } from './list-query.js';
+import { conditionsOf, type Filter, type ItemFilter } from './list-query.js';
 import { MAX_PAGE_BSON_BYTES, type ItemPage, type PageRange } from './list-reader.js';
 import { ITEMS } from '../serialization/projection.js';
 
@@ -96,25 +97,21 @@ export class FavouritesReader {
     return found?.count ?? 0;
   }
 
-  /** Returns the favourites after a position, or the first ones. Reads the ranges of the index in order. */
+  /** Returns the favourites after a position, or the first ones. */
   private async findPositions(
     userId: string,
     after: FavouritePosition | undefined,
     count: number,
     deadline: number,
   ): Promise<FavouritePosition[]> {
-    const ranges =
+    const ranges: Filter[] =
       after === undefined
         ? [HAS_POSITION]
         : [
             { createdAt: after.createdAt, itemId: { $lt: after.itemId } },
             { ...HAS_POSITION, createdAt: { ...HAS_POSITION.createdAt, $lt: after.createdAt } },
           ];
-    const found: FavouritePosition[] = [];
-    for (const range of ranges) {
-      if (found.length < count) found.push(...(await this.find({ userId, ...range }, count - found.length, deadline)));
-    }
-    return found;
+    return findInRanges(ranges, count, (range, limit) => this.find({ userId, ...range }, limit, deadline));
   }
 
   /** Returns at most `limit` positions. */

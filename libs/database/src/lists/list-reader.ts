@@ -3,6 +3,7 @@ import { mongo } from 'mongoose';
 import type { Database } from '../connection/database.js';
 import { isIndexMissing } from '../connection/database-errors.js';
 import type { ItemQuery } from '../connection/find-items.js';
+import { findInRanges } from './find-in-ranges.js';
 import { lastInOrder, type OptionalPosition } from './last-in-order.js';
 import { encodeCursor, LIST_CURSOR } from './list-cursor.js';
 import { idOf, valuesOf, type RawItem } from '../serialization/item-json.js';
@@ -33,7 +34,7 @@ export interface ItemPage {
   nextAfter: string | undefined;
 }
 
-/** The most BSON that is read for a page: 40 MiB, the most that is sent of one, and the item after it. */
+/** The most BSON that a query for a page may find: 40 MiB, the most that is sent of one, and the item after it. */
 export const MAX_PAGE_BSON_BYTES = 56 * 1024 * 1024;
 
 /** Skipping this many items may be expensive. Each costs a key or, if the index lacks a condition, a document. */
@@ -79,23 +80,26 @@ export class ListReader {
     const start = isWalk ? { after: range.after, skip: 0 } : await this.seek(list, filter, range.skip, deadline);
     if (start === END) return { items: [], nextAfter: undefined };
     const { after, skip } = start;
-    // One more item shows whether any follow.
-    const read = (where: Filter, count = limit + 1): Promise<RawItem[]> =>
-      this.find(list, { filter: where, ...ITEMS, skip, limit: count }, deadline);
     const groups = after === undefined ? [[{}]] : rangesAfter(after);
-    let query = listFilter(list, filter, groups.flat());
-    // Items to skip may be in several groups.
-    const queries = skip > 0 ? [query] : groups.map((ranges) => listFilter(list, filter, ranges));
-    let found: RawItem[] = [];
-    for (const where of queries)
-      if (found.length <= limit) found.push(...(await read(where, limit + 1 - found.length)));
+    const read = (where: Filter, count: number): Promise<RawItem[]> =>
+      this.find(list, { filter: where, ...ITEMS, skip, limit: count }, deadline);
+    // One more item shows whether any follow. Items to skip may be in several groups.
+    let found = await findInRanges(skip > 0 ? [groups.flat()] : groups, limit + 1, (ranges, count) =>
+      read(listFilter(list, filter, ranges), count),
+    );
+    let remaining = (): Filter => listFilter(list, filter, groups.flat());
     // Without a position to continue after, the next page would be the same.
     if (isWalk && found.length > 0 && firstPosition(found.slice(0, limit)) === undefined) {
-      query = withoutArrays(query);
-      found = await read(query);
+      const readable = withoutArrays(remaining());
+      remaining = () => readable;
+      found = await read(readable, limit + 1);
     }
     const findPositions = (count: number): Promise<RawItem[]> =>
-      this.find(list, { filter: query, projection: { ...POSITION_FIELDS, _id: 1 }, skip, limit: count }, deadline);
+      this.find(
+        list,
+        { filter: remaining(), projection: { ...POSITION_FIELDS, _id: 1 }, skip, limit: count },
+        deadline,
+      );
     const part = found.slice(0, limit);
     const last = found.length > limit ? await endOf(part, findPositions) : undefined;
     // An item that moves down the list during the read is found twice.
