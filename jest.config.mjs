@@ -1,12 +1,11 @@
 const SWC = '@swc/jest';
-// jose is ESM-only. As CommonJS, it also runs in a test that starts an API in its own process.
-const JOSE = { '/node_modules/jose/.+\\.js$': SWC };
 
 const project = (displayName, testMatch, more = {}) => ({
   displayName,
   testMatch,
   testEnvironment: 'node',
-  transform: { '\\.m?ts$': SWC, ...JOSE },
+  transform: { '\\.m?ts$': SWC, '/node_modules/jose/.+\\.js$': SWC },
+  // jose is ESM-only. As CommonJS, it also runs in a test that starts an API in its own process.
   transformIgnorePatterns: ['/node_modules/(?!jose/)'],
   // A test that uses an ESM-only package is itself an ES module.
   extensionsToTreatAsEsm: ['.mts'],
@@ -20,7 +19,7 @@ const project = (displayName, testMatch, more = {}) => ({
   ...more,
 });
 
-/** Packages that tests share with the build. Some of them compare the classes of the values they get. */
+/** Packages that tests share with the build. They recognize some values by their classes. */
 const SHARED = 'bullmq|ioredis|mongoose';
 const BUILD = '<rootDir>/test/support/jest/load-build.cjs';
 

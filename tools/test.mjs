@@ -13,7 +13,7 @@ const { TERMINAL } = await import('./processes/child.mjs');
 const { launch } = await import('./processes/launcher.mjs');
 
 const JEST = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
-/** Reduce the CPU time of garbage collection in jest and its workers, which load all modules anew for each file. */
+/** Reduce the CPU time of garbage collection in jest and its workers, which load modules anew for each file. */
 const V8_OPTIONS = ['--max-semi-space-size=64', '--single-threaded-gc'];
 /** Run by default. The other kinds of tests take longer, and have commands of their own. */
 const PROJECTS = ['unit', 'integration', 'system', 'nest'];

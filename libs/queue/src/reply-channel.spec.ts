@@ -28,7 +28,7 @@ describe('ReplySubscriber', () => {
   });
 
   it.each([1, 20])(
-    'a subscriber lets other work run between messages that arrive at once: replies per message: %i',
+    'a subscriber lets other work run between messages that arrive at once (replies per message: %i)',
     async (size) => {
       jest.useRealTimers();
       const redis = Object.assign(new EventEmitter(), { status: 'ready', subscribe: jest.fn(), disconnect: jest.fn() });
