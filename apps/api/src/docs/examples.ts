@@ -15,7 +15,7 @@ export const CREATE_EXAMPLE: CreateItemInput = {
   images,
 };
 
-/** The same input with photos, a brand, and a category by its slug. */
+/** The same input with all fields, and a category by its slug. */
 export const FULL_CREATE_EXAMPLE: CreateItemInput = {
   ...CREATE_EXAMPLE,
   categoryId: 'cookware',
