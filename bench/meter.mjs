@@ -157,9 +157,6 @@ export class Meter {
     if (stored < created || stored > created + unknown) {
       this.report(`${title} stored ${stored} items and returned 200 for ${created}`);
     }
-    if (creates.refusedWithoutRetryAfter > 0) {
-      this.report(`${title} returned 503 without Retry-After ${creates.refusedWithoutRetryAfter} times`);
-    }
     const isExpected = Object.keys(others).every((status) => status === expected);
     if (refused > 0 || !isExpected) this.remarks.push(`${title} responded with ${JSON.stringify(responses)}`);
   }

@@ -3,7 +3,6 @@ import { connect } from 'node:net';
 
 const HEAD_END = '\r\n\r\n';
 const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i;
-const RETRY_AFTER = /\r\nretry-after: *\d+/i;
 const EMPTY = Buffer.alloc(0);
 /** Only the parts that responses fill take memory. */
 const READ_BUFFER_BYTES = 65_536;
@@ -20,8 +19,8 @@ export class Connection {
   #waiting;
   /** The start of a response whose head has not arrived completely. */
   #head = EMPTY;
-  /** The response whose body has not arrived completely. */
-  #response;
+  /** The status of the response whose body has not arrived completely. */
+  #status;
   #missingBytes = 0;
 
   constructor(port) {
@@ -35,8 +34,8 @@ export class Connection {
   }
 
   /**
-   * Sends a request. Resolves to the status, and whether it is a 503 with `Retry-After`. Rejects if the connection ends
-   * first, or if nothing is received for two and a half minutes.
+   * Sends a request. Resolves to the status of the response. Rejects if the connection ends first, or if nothing is
+   * received for two and a half minutes.
    */
   send(request) {
     this.#socket ??= this.#connect();
@@ -70,7 +69,7 @@ export class Connection {
     if (this.#missingBytes > 0) this.#missingBytes -= chunk.length;
     else if (!this.#readHead(chunk)) return;
     if (this.#missingBytes > 0) return;
-    this.#waiting.resolve(this.#response);
+    this.#waiting.resolve(this.#status);
     this.#waiting = undefined;
   }
 
@@ -89,8 +88,7 @@ export class Connection {
     }
     this.#missingBytes = headEnd + HEAD_END.length + length - received.length;
     // "HTTP/1.1 200 …"
-    const status = Number(head.slice(9, 12));
-    this.#response = { status, mayRetry: status === 503 && RETRY_AFTER.test(head) };
+    this.#status = Number(head.slice(9, 12));
     return true;
   }
 }

@@ -1,7 +1,6 @@
 /**
  * @typedef {object} Report the responses to a stream of requests
  * @property {Record<string, number>} responses number of responses by status; `lost` counts requests without one
- * @property {number} refusedWithoutRetryAfter 503s without Retry-After
  * @property {number} perSecond 200s per second within the measured time
  * @property {{p50: number, p99: number, max: number}} ms durations of the measured responses
  * @property {[seconds: number, count: number][]} timeline 200s so far, at the end of each tenth of a second since the start
@@ -12,7 +11,6 @@
 export class Tally {
   startedAt = performance.now();
   #responses = {};
-  #refusedWithoutRetryAfter = 0;
   #durations = [];
   #succeeded = 0;
   #last = 0;
@@ -25,11 +23,10 @@ export class Tally {
 
   /** Waits for the response to a request that was due at `since`, and counts it. */
   async count(since, response) {
-    const { status, mayRetry } = await response.catch(() => ({ status: 'lost', mayRetry: false }));
+    const status = await response.catch(() => 'lost');
     const now = performance.now();
     this.#last = now;
     this.#responses[status] = (this.#responses[status] ?? 0) + 1;
-    if (status === 503 && !mayRetry) this.#refusedWithoutRetryAfter += 1;
     const tenth = Math.floor((now - this.startedAt) / 100);
     if (status === 200) this.#byTenth[tenth] = (this.#byTenth[tenth] ?? 0) + 1;
     if (now < this.measureFrom || now > this.measureUntil) return;
@@ -45,7 +42,6 @@ export class Tally {
     let total = 0;
     return {
       responses: this.#responses,
-      refusedWithoutRetryAfter: this.#refusedWithoutRetryAfter,
       perSecond: this.#succeeded / ((until - this.measureFrom) / 1000),
       ms: { p50: quantile(0.5), p99: quantile(0.99), max: quantile(1) },
       timeline: Array.from(this.#byTenth, (count = 0, tenth) => [(tenth + 1) / 10, (total += count)]),
