@@ -30,7 +30,7 @@ const OF_TREES = [
   ['other', figures.MONGODB_CPU_PER_CREATE],
 ];
 
-/** @returns {Record<string, import('./groups.mjs').Group>} the groups of a {@link import('./benchmark.mjs').Bench} */
+/** @returns {Record<string, import('./groups.mjs').Group>} the groups of a {@link import('./run.mjs').Bench} */
 export function groupsOf({ databases, meter, size, options: { against } }) {
   const compare = (connections, comparisons, { note = '', ms = size.ms, ...more } = {}) => ({
     variants: sameLoad(['service', ...comparisons.map(([peer]) => peer)], {
