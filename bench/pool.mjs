@@ -1,13 +1,26 @@
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { serviceArguments } from '../tools/start/services.mjs';
+import { runCli, serviceArguments } from '../tools/start/services.mjs';
 import { StepError } from '../tools/steps.mjs';
 import { freePort } from './processes.mjs';
-import { startProcess } from './subjects.mjs';
+import { call, startProcess, startSubject } from './subjects.mjs';
 
 const CGROUPS = '/sys/fs/cgroup';
 /** The period of Docker's `cpus`. */
 const PERIOD_US = 100_000;
+
+/**
+ * Starts an API, but no worker, on a database with the demo catalogue. Its creates may wait long, so that none is refused
+ * or gets no item while the workers have little of a core.
+ */
+export async function startDemoApi(bench) {
+  const more = { DEMO_CATALOGUE: 'on', CREATE_WAIT_MS: '120000' };
+  const env = { ...(await bench.databases.environment('service')), ...more };
+  for (const command of ['setup', 'demo']) await runCli(bench.launcher, command, env);
+  const service = await startSubject(bench, 'service', env, { processes: ['api'] });
+  const [{ id: itemId }] = await call(service.port, 'getAll', { pageSize: 1 });
+  return { ...service, itemId };
+}
 
 /**
  * Starts workers or APIs, and waits until they are ready. The subject's `pids` or `port` become theirs. Returns `limit`,

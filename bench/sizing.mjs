@@ -14,8 +14,7 @@ import {
 import { measureGroups } from './groups.mjs';
 import { exampleBody } from './load/requests.mjs';
 import { linePlot } from './plots.mjs';
-import { startPool } from './pool.mjs';
-import { startDemoApi } from './subjects.mjs';
+import { startDemoApi, startPool } from './pool.mjs';
 
 /**
  * Each worker is limited to the share of a core with which it stores about this many creates per second: so few that two

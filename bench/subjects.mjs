@@ -61,19 +61,6 @@ export async function startSubjects(bench, names, variants = []) {
   return subjects;
 }
 
-/**
- * Starts an API, but no worker, on a database with the demo catalogue. Its creates may wait long, so that none is refused
- * or gets no item while the workers have little of a core.
- */
-export async function startDemoApi(bench) {
-  const more = { DEMO_CATALOGUE: 'on', CREATE_WAIT_MS: '120000' };
-  const env = { ...(await bench.databases.environment('service')), ...more };
-  for (const command of ['setup', 'demo']) await runCli(bench.launcher, command, env);
-  const service = await startSubject(bench, 'service', env, { processes: ['api'] });
-  const [{ id: itemId }] = await call(service.port, 'getAll', { pageSize: 1 });
-  return { ...service, itemId };
-}
-
 /** Starts the processes of a subject, which must run until the end of the benchmark. */
 export async function startSubject(bench, name, env, { tokens, processes = ['worker', 'api'] } = {}) {
   const { launcher, databases } = bench;

@@ -2,8 +2,7 @@ import { CREATES_PER_SECOND, ratio, READS_PER_SECOND } from './figures.mjs';
 import { measureGroups } from './groups.mjs';
 import { mapValues } from './meter.mjs';
 import { figurePlot } from './plots.mjs';
-import { startPool } from './pool.mjs';
-import { startDemoApi } from './subjects.mjs';
+import { startDemoApi, startPool } from './pool.mjs';
 
 const CORES = 0.1;
 const MUSTS = { 1: undefined, 2: 1.8, 4: 3.3, 8: 5.5 };
