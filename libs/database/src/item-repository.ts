@@ -6,15 +6,10 @@ import type { Database } from './connection/database.js';
 import type { ItemQuery } from './connection/find-items.js';
 import { DURABLE_WRITE, insertEach, type InsertFailure } from './insert-each.js';
 import type { ItemRecord } from './item-record.js';
-import { FavouritesReader } from './lists/favourites-reader.js';
-import {
-  decodeCursor,
-  FAVOURITES_CURSOR,
-  LIST_CURSOR,
-  type CursorKind,
-  type FavouritePosition,
-} from './lists/list-cursor.js';
-import type { ItemFilter, ListPosition } from './lists/list-query.js';
+import { FAVOURITE_POSITIONS, FavouritesReader, type FavouritePosition } from './lists/favourites-reader.js';
+import { decodeCursor, type PositionKind } from './lists/list-cursor.js';
+import { LIST_POSITIONS, type ListPosition } from './lists/list-position.js';
+import type { ItemFilter } from './lists/list-query.js';
 import { ListReader, type ItemPage, type PageRange } from './lists/list-reader.js';
 import { mongoId } from './mongo-id.js';
 import { deserialize, idOf, valuesOf, type RawItem } from './serialization/item-json.js';
@@ -72,11 +67,11 @@ export class ItemRepository {
    */
   async findPart(userId: string | undefined, request: PageRequest, deadline: number): Promise<ListPart | undefined> {
     if (userId === undefined) {
-      const range = await toRange(LIST_CURSOR, request, (id) => this.lists.findPosition(id, deadline));
+      const range = await toRange(LIST_POSITIONS, request, (id) => this.lists.findPosition(id, deadline));
       return range && { userId, range };
     }
     const find = (id: mongo.ObjectId) => this.favourites.findPosition(userId, id, deadline);
-    const range = await toRange(FAVOURITES_CURSOR, request, find);
+    const range = await toRange(FAVOURITE_POSITIONS, request, find);
     return range && { userId, range };
   }
 
@@ -188,7 +183,7 @@ function hashIn(item: RawItem): string {
 }
 
 async function toRange<Position>(
-  kind: CursorKind<Position>,
+  kind: PositionKind<Position>,
   request: PageRequest,
   find: (id: mongo.ObjectId) => Promise<Position | undefined>,
 ): Promise<PageRange<Position> | undefined> {

@@ -45,7 +45,7 @@ export const HEADERS = {
   NextAfter: {
     description: 'Opaque cursor to send as `after` for the next page. Absent on the last page.',
     schema: { type: 'string', pattern: '^[\\w-]{1,200}$' },
-    example: 'u1ZCYQ4vWzEsImxpc3QiLGZhbHNlLDAsMTc2NDAwMDAwMDAwMCwxMDAzXQ',
+    example: 'jctWLAtIQgAAAAhpc0Jvb3N0ZWQAABBib29zdFNjb3JlAAAAAAAJY3JlYXRlZEF0AADol7aaAQAAEHB1YmxpY0lkAOsDAAAA',
   },
   IdempotencyReplayed: {
     description:

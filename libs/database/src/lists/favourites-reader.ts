@@ -4,7 +4,7 @@ import { ItemsTooLarge } from '../connection/find-items.js';
 import { arraysIn } from '../connection/multikey-index.js';
 import { deserializeIfReadable, idOf, type RawItem } from '../serialization/item-json.js';
 import { findInRanges } from './find-in-ranges.js';
-import { encodeCursor, FAVOURITES_CURSOR, type FavouritePosition } from './list-cursor.js';
+import { encodeCursor, type PositionKind } from './list-cursor.js';
 import { conditionsOf, type Filter, type ItemFilter } from './list-query.js';
 import { MAX_PAGE_BSON_BYTES, type ItemPage, type PageRange } from './list-reader.js';
 import { ITEMS } from '../serialization/projection.js';
@@ -29,6 +29,21 @@ const HAS_POSITION = {
 
 /** Leaves out arrays, which the ranges match too. MongoDB has to read the documents for this. */
 const WITHOUT_ARRAYS = { $nor: arraysIn(['createdAt', 'itemId']) };
+
+/** An item's position among a user's favourites. */
+export interface FavouritePosition {
+  itemId: mongo.ObjectId;
+  createdAt: Date;
+}
+
+/** Positions among favourites. The ranges of a query match arrays too, which are not positions. */
+export const FAVOURITE_POSITIONS: PositionKind<FavouritePosition> = {
+  name: 'favourites',
+  toPosition: ({ itemId, createdAt }) =>
+    itemId instanceof mongo.ObjectId && createdAt instanceof Date && !Number.isNaN(createdAt.getTime())
+      ? { itemId, createdAt }
+      : undefined,
+};
 
 /** An item among a user's favourites. */
 interface Favourite {
@@ -75,7 +90,7 @@ export class FavouritesReader {
     }
     const page = [...found.values()].slice(skip, skip + limit);
     const last = found.size > skip + limit ? page.at(-1)?.position : undefined;
-    return { items: page.map(({ item }) => item), nextAfter: last && encodeCursor(FAVOURITES_CURSOR, last) };
+    return { items: page.map(({ item }) => item), nextAfter: last && encodeCursor(FAVOURITE_POSITIONS, last) };
   }
 
   /** Returns the position of an item among the user's favourites, or undefined if it is not one of them. */
@@ -178,14 +193,9 @@ export class FavouritesReader {
   }
 }
 
-/**
- * Returns the positions of favourites. The ranges of a query match arrays too. An array is not a position: it may match
- * after any position, and may contain what the driver cannot read.
- */
+/** Returns the positions of favourites. A favourite may contain what the driver cannot read. */
 function positionsIn(favourites: readonly RawItem[]): FavouritePosition[] {
-  return favourites.flatMap((favourite) => {
-    const position = deserializeIfReadable(favourite) as FavouritePosition | undefined;
-    const isPosition = position?.createdAt instanceof Date && position.itemId instanceof mongo.ObjectId;
-    return isPosition ? [position] : [];
-  });
+  return favourites.flatMap(
+    (favourite) => FAVOURITE_POSITIONS.toPosition(deserializeIfReadable(favourite) ?? {}) ?? [],
+  );
 }

@@ -1,28 +1,30 @@
 import { createHash } from 'node:crypto';
 import { mongo } from 'mongoose';
-import { decodeCursor, encodeCursor, FAVOURITES_CURSOR, LIST_CURSOR } from './list-cursor.js';
+import { FAVOURITE_POSITIONS } from './favourites-reader.js';
+import { decodeCursor, encodeCursor } from './list-cursor.js';
+import { LIST_POSITIONS } from './list-position.js';
 
 const POSITION = { isBoosted: true, boostScore: 0.1, createdAt: new Date(1_790_000_000_123), publicId: 2 ** 53 - 1 };
 const FAVOURITE = { itemId: new mongo.ObjectId(), createdAt: new Date(-1) };
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 const CHARACTERS = Array.from(`${LETTERS}=.~ /\n\u0000é`);
 
-const ofList = (text: string): unknown => decodeCursor(LIST_CURSOR, text);
-const ofFavourites = (text: string): unknown => decodeCursor(FAVOURITES_CURSOR, text);
+const ofList = (text: string): unknown => decodeCursor(LIST_POSITIONS, text);
+const ofFavourites = (text: string): unknown => decodeCursor(FAVOURITE_POSITIONS, text);
 /** They differ in length, and so in the bits that the last letter encodes. */
 const CURSORS = [
-  { of: 'a boosted item', cursor: encodeCursor(LIST_CURSOR, POSITION), decode: ofList },
-  { of: 'an item', cursor: encodeCursor(LIST_CURSOR, { ...POSITION, isBoosted: false }), decode: ofList },
-  { of: 'a favourite', cursor: encodeCursor(FAVOURITES_CURSOR, FAVOURITE), decode: ofFavourites },
+  { of: 'a boosted item', cursor: encodeCursor(LIST_POSITIONS, POSITION), decode: ofList },
+  { of: 'an item', cursor: encodeCursor(LIST_POSITIONS, { ...POSITION, isBoosted: false }), decode: ofList },
+  { of: 'a favourite', cursor: encodeCursor(FAVOURITE_POSITIONS, FAVOURITE), decode: ofFavourites },
 ];
 
 describe('a cursor', () => {
-  const cursor = encodeCursor(LIST_CURSOR, POSITION);
+  const cursor = encodeCursor(LIST_POSITIONS, POSITION);
 
   it('a cursor holds a position exactly, in at most 200 URL-safe characters', () => {
-    expect(decodeCursor(LIST_CURSOR, cursor)).toEqual(POSITION);
+    expect(decodeCursor(LIST_POSITIONS, cursor)).toEqual(POSITION);
     expect(cursor).toMatch(/^[\w-]{1,200}$/);
-    expect(decodeCursor(FAVOURITES_CURSOR, encodeCursor(FAVOURITES_CURSOR, FAVOURITE))).toEqual(FAVOURITE);
+    expect(decodeCursor(FAVOURITE_POSITIONS, encodeCursor(FAVOURITE_POSITIONS, FAVOURITE))).toEqual(FAVOURITE);
   });
 
   it('a cursor holds decimals exactly', () => {
@@ -30,12 +32,12 @@ describe('a cursor', () => {
       mongo.Decimal128.fromString(text),
     ) as [mongo.Decimal128, mongo.Decimal128];
     const position = { ...POSITION, boostScore, createdAt };
-    expect(decodeCursor(LIST_CURSOR, encodeCursor(LIST_CURSOR, position))).toEqual(position);
+    expect(decodeCursor(LIST_POSITIONS, encodeCursor(LIST_POSITIONS, position))).toEqual(position);
   });
 
   it('a cursor is rejected for another kind of list', () => {
-    expect(decodeCursor(FAVOURITES_CURSOR, cursor)).toBeUndefined();
-    expect(decodeCursor(LIST_CURSOR, encodeCursor(FAVOURITES_CURSOR, FAVOURITE))).toBeUndefined();
+    expect(decodeCursor(FAVOURITE_POSITIONS, cursor)).toBeUndefined();
+    expect(decodeCursor(LIST_POSITIONS, encodeCursor(FAVOURITE_POSITIONS, FAVOURITE))).toBeUndefined();
   });
 
   it.each(CURSORS)('a cursor of $of is rejected if any of its characters is replaced', ({ cursor, decode }) => {
@@ -55,34 +57,58 @@ describe('a cursor', () => {
     expect(altered.filter((text) => decode(text) !== undefined)).toEqual([]);
   });
 
-  const forged = (payload: string): string => {
-    const checksum = createHash('sha256').update(payload).digest().subarray(0, 6);
-    return Buffer.concat([checksum, Buffer.from(payload)]).toString('base64url');
-  };
+  it('a cursor holds the longest values of a position in at most 200 characters', () => {
+    const decimal = mongo.Decimal128.fromString('-9.999999999999999999999999999999999E-6111');
+    const createdAt = '2026-01-01T00:00:02.123456789+01:00';
+    const position = { isBoosted: true, boostScore: decimal, createdAt, publicId: decimal };
+    const longest = encodeCursor(LIST_POSITIONS, position);
+    expect(longest).toMatch(/^[\w-]{1,200}$/);
+    expect(decodeCursor(LIST_POSITIONS, longest)).toEqual(position);
+  });
 
-  it.each([
-    '',
-    'no JSON',
-    '{}',
-    'null',
-    '[1,"list"]',
-    '[2,"list",true,1,1,1]',
-    '[1,"list",1,1,1,1]',
-    '[1,"list",true,"1",1,1]',
-    '[1,"list",true,{},1,1]',
-    '[1,"list",true,{"decimal":1},1,1]',
-    '[1,"list",true,{"decimal":"one"},1,1]',
-    '[1,"list",true,1e400,1,1]',
-    '[1,"list",true,1,1e300,1]',
-    '[1,"list",true,1,1,null]',
-  ])('a cursor is rejected if its payload is %s', (payload) => {
-    expect(decodeCursor(LIST_CURSOR, forged(payload))).toBeUndefined();
+  const forged = (payload: Uint8Array): string => {
+    const checksum = createHash('sha256').update('2 list ').update(payload).digest().subarray(0, 6);
+    return Buffer.concat([checksum, payload]).toString('base64url');
+  };
+  const { serialize } = mongo.BSON;
+  /** Replaces bytes of a BSON document, to make one that the driver would not write. */
+  const replaced = (document: object, from: string, to: string): Buffer =>
+    Buffer.from(Buffer.from(serialize(document)).toString('latin1').replace(from, to), 'latin1');
+
+  it('a forged cursor is accepted if its payload is a position', () => {
+    expect(decodeCursor(LIST_POSITIONS, forged(serialize(POSITION)))).toEqual(POSITION);
+  });
+
+  it.each<[string, Uint8Array]>([
+    ['empty', Buffer.alloc(0)],
+    ['not BSON', Buffer.from('not BSON')],
+    ['of the first version', Buffer.from('[1,"list",true,1,1,1]')],
+    ['cut off', serialize(POSITION).slice(0, -1)],
+    ['a document without fields', serialize({})],
+    ['a position without a number', serialize({ ...POSITION, publicId: undefined }, { ignoreUndefined: true })],
+    ['a position whose number is null', serialize({ ...POSITION, publicId: null })],
+    ['a position whose boost is a number', serialize({ ...POSITION, isBoosted: 1 })],
+    ['a position whose score is a text', serialize({ ...POSITION, boostScore: '1' })],
+    ['a position whose score is a document', serialize({ ...POSITION, boostScore: {} })],
+    ['a position whose score is infinite', serialize({ ...POSITION, boostScore: Infinity })],
+    ['a position whose time is no ISO 8601', serialize({ ...POSITION, createdAt: 'soon' })],
+    // The type of the field is 0x12 for a Long, and 0x09 for a date.
+    [
+      'a position whose time is no Date',
+      replaced({ ...POSITION, createdAt: mongo.Long.MAX_VALUE }, '\x12createdAt', '\x09createdAt'),
+    ],
+    [
+      'a document whose text has a negative length',
+      replaced({ text: 'a', ...POSITION }, '\x02text\0\x02\0\0\0', '\x02text\0\xf6\xff\xff\xff'),
+    ],
+  ])('a cursor is rejected if its payload is %s', (_, payload) => {
+    expect(decodeCursor(LIST_POSITIONS, forged(payload))).toBeUndefined();
   });
 
   it.each(['', 'A', cursor.slice(0, -1), cursor.slice(1), `${cursor}A`, `${cursor}=`, 'x'.repeat(100_000)])(
     'a cursor is rejected if its text is %j',
     (text) => {
-      expect(decodeCursor(LIST_CURSOR, text)).toBeUndefined();
+      expect(decodeCursor(LIST_POSITIONS, text)).toBeUndefined();
     },
   );
 });

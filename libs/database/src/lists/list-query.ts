@@ -2,6 +2,7 @@ import { ITEM_STATUSES, type ItemStatus } from '@app/contracts';
 import type { mongo } from 'mongoose';
 import { arraysIn } from '../connection/multikey-index.js';
 import { LIST_INDEXES, LIST_ORDER } from '../models.js';
+import type { ListPosition } from './list-position.js';
 
 export type Filter = mongo.Filter<mongo.Document>;
 
@@ -12,19 +13,6 @@ export interface ItemFilter {
   /** Search terms, all of which an item must have. An empty list means no search. */
   terms?: string[] | undefined;
 }
-
-/** A stored number as MongoDB orders it. Most decimals differ from the closest number of JavaScript. */
-export type OrderedNumber = number | mongo.Decimal128;
-
-/** An item's position in list order. Other services may have stored its time as text or as a number. */
-export interface ListPosition {
-  isBoosted: boolean;
-  boostScore: OrderedNumber;
-  createdAt: Date | string | OrderedNumber;
-  publicId: number;
-}
-
-export const POSITION_FIELDS = { _id: 0, isBoosted: 1, boostScore: 1, createdAt: 1, publicId: 1 } as const;
 
 /** A list that one index provides. Some of its items may have to be filtered out after they are fetched. */
 export interface IndexedList {
@@ -112,10 +100,4 @@ function typesAfter(time: ListPosition['createdAt']): Filter[] {
   const numbers = { $lte: Infinity };
   if (time instanceof Date) return [{ $gte: '' }, numbers];
   return typeof time === 'string' ? [numbers] : [];
-}
-
-/** Returns a position that this one directly follows. Their numbers are so close that no other document lies between. */
-export function positionBefore(position: ListPosition): ListPosition {
-  const { publicId } = position;
-  return { ...position, publicId: publicId + Math.max(Math.abs(publicId), 1) * Number.EPSILON };
 }

@@ -1,27 +1,30 @@
 import { TtlCache } from '@app/runtime';
-import { mongo } from 'mongoose';
+import type { mongo } from 'mongoose';
 import type { Database } from '../connection/database.js';
 import { isIndexMissing } from '../connection/database-errors.js';
 import type { ItemQuery } from '../connection/find-items.js';
 import { findInRanges } from './find-in-ranges.js';
-import { lastInOrder, type OptionalPosition } from './last-in-order.js';
-import { encodeCursor, LIST_CURSOR } from './list-cursor.js';
-import { idOf, valuesOf, type RawItem } from '../serialization/item-json.js';
+import { encodeCursor } from './list-cursor.js';
 import {
+  lastInOrder,
+  LIST_POSITIONS,
+  POSITION_FIELDS,
   positionBefore,
+  positionOf,
+  type ListPosition,
+  type OptionalPosition,
+} from './list-position.js';
+import { idOf, type RawItem } from '../serialization/item-json.js';
+import {
   listFilter,
   indexedLists,
-  POSITION_FIELDS,
   type Filter,
   type IndexedList,
   type ItemFilter,
-  type ListPosition,
-  type OrderedNumber,
   rangesAfter,
   withoutArrays,
 } from './list-query.js';
 import { LIST_ORDER } from '../models.js';
-import { ISO_TIME, toNumber } from '../serialization/plain-item.js';
 import { ITEMS } from '../serialization/projection.js';
 
 /** Which part of a list is requested: after a number of items, or after a position. */
@@ -104,7 +107,7 @@ export class ListReader {
     const last = found.length > limit ? await endOf(part, findPositions) : undefined;
     // An item that moves down the list during the read is found twice.
     const items = [...new Map(part.map((item) => [idOf(item), item])).values()];
-    return { items, nextAfter: last && encodeCursor(LIST_CURSOR, last) };
+    return { items, nextAfter: last && encodeCursor(LIST_POSITIONS, last) };
   }
 
   /** Returns the position of an item in list order, whether or not lists show it. */
@@ -242,31 +245,6 @@ function firstPosition(items: readonly RawItem[]): ListPosition | undefined {
     if (position !== undefined) return position;
   }
   return undefined;
-}
-
-/** Returns the position of an item, or undefined if another service has written values that do not form one. */
-export function positionOf(item: RawItem): ListPosition | undefined {
-  const [isBoosted, score, time, number] = valuesOf(item, ['isBoosted', 'boostScore', 'createdAt', 'publicId']);
-  const [boostScore, createdAt, publicId] = [orderedNumber(score), orderedTime(time), toNumber(number)];
-  // MongoDB orders most fractions that are decimals before or after the number of JavaScript.
-  if (publicId === undefined || !Number.isSafeInteger(publicId)) return undefined;
-  return typeof isBoosted === 'boolean' && createdAt !== undefined && boostScore !== undefined
-    ? { isBoosted, boostScore, createdAt, publicId }
-    : undefined;
-}
-
-/** Returns a stored time as the index orders it. */
-function orderedTime(stored: unknown): ListPosition['createdAt'] | undefined {
-  if (stored instanceof Date) return Number.isNaN(stored.getTime()) ? undefined : stored;
-  if (typeof stored === 'string') return ISO_TIME.test(stored) ? stored : undefined;
-  return orderedNumber(stored);
-}
-
-/** Returns a stored number as the index orders it. */
-function orderedNumber(stored: unknown): OrderedNumber | undefined {
-  const number = toNumber(stored);
-  const isExact = number === undefined || Number.isSafeInteger(number);
-  return stored instanceof mongo.Decimal128 && !isExact ? stored : number;
 }
 
 function nameOf({ filter }: IndexedList): string {
