@@ -1,36 +1,5 @@
-import { Schema, type Connection, type Types } from 'mongoose';
+import { Schema, type Connection, type InferSchemaType } from 'mongoose';
 import type { ItemRecord } from './item-record.js';
-
-/** A user's favourite. Another service writes these records. */
-export interface FavouriteRecord {
-  userId: string;
-  itemId: Types.ObjectId;
-  createdAt: Date;
-}
-
-export interface CategoryRecord {
-  _id: number;
-  slug: string;
-  title: string;
-}
-
-/** A brand or a condition. */
-export interface TitleRecord {
-  _id: number;
-  title: string;
-}
-
-/** An API key. Only this service writes these records. */
-export interface ApiKeyRecord {
-  /** SHA-256 of the key, in hexadecimal. */
-  _id: string;
-  /** The seller to whom it belongs. */
-  owner: string;
-  scopes: string[];
-  createdAt: Date;
-  expiresAt: Date;
-  revokedAt: Date | null;
-}
 
 /**
  * The order of every list: boosted items first, by score, then the newest. `publicId` is unique, which makes the order
@@ -77,7 +46,8 @@ itemSchema.index(LIST_INDEXES.search, { ...shown, ...smallPages });
 itemSchema.index({ boostExpiresAt: 1 }, { partialFilterExpression: { isBoosted: true } });
 itemSchema.index({ searchVersion: 1, createdAt: 1 });
 
-const favouriteSchema = new Schema<FavouriteRecord>(
+/** A user's favourite. Another service writes these records. */
+const favouriteSchema = new Schema(
   {
     userId: { type: String, required },
     itemId: { type: Schema.Types.ObjectId, required },
@@ -87,29 +57,30 @@ const favouriteSchema = new Schema<FavouriteRecord>(
 );
 favouriteSchema.index({ userId: 1, itemId: 1 }, { unique: true });
 favouriteSchema.index({ userId: 1, createdAt: -1, itemId: -1 });
+export type FavouriteRecord = InferSchemaType<typeof favouriteSchema>;
 
-const categorySchema = new Schema<CategoryRecord>(
-  { _id: Number, slug: { type: String, required }, title: { type: String, required } },
-  options,
-);
+const number = { type: Number, required };
+const text = { type: String, required };
+
+const categorySchema = new Schema({ _id: number, slug: text, title: text }, options);
 categorySchema.index({ slug: 1 }, { unique: true });
+export type CategoryRecord = InferSchemaType<typeof categorySchema>;
 
-const titleSchema = new Schema<TitleRecord>({ _id: Number, title: { type: String, required } }, options);
+/** A brand or a condition. */
+const titleSchema = new Schema({ _id: number, title: text }, options);
+export type TitleRecord = InferSchemaType<typeof titleSchema>;
 
-const counterSchema = new Schema<{ _id: string; value: number }>(
-  { _id: String, value: { type: Number, required } },
-  options,
-);
+const counterSchema = new Schema({ _id: text, value: number }, options);
 
-const secretSchema = new Schema<{ _id: string; value: string }>(
-  { _id: String, value: { type: String, required } },
-  options,
-);
+const secretSchema = new Schema({ _id: text, value: text }, options);
 
-const apiKeySchema = new Schema<ApiKeyRecord>(
+/** An API key. Only this service writes these records. */
+const apiKeySchema = new Schema(
   {
-    _id: String,
-    owner: { type: String, required },
+    /** SHA-256 of the key, in hexadecimal. */
+    _id: text,
+    /** The seller to whom it belongs. */
+    owner: text,
     scopes: { type: [String], required },
     createdAt: { type: Date, required },
     expiresAt: { type: Date, required },
@@ -118,6 +89,7 @@ const apiKeySchema = new Schema<ApiKeyRecord>(
   options,
 );
 apiKeySchema.index({ owner: 1 });
+export type ApiKeyRecord = InferSchemaType<typeof apiKeySchema>;
 
 /** All collections of the service on one connection. */
 export type Models = ReturnType<typeof createModels>;
