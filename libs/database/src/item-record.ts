@@ -5,15 +5,14 @@ import type { Types } from 'mongoose';
  * An item as stored in `items`: the fields of an Item under their own names (`_id` for `id`, no `url`), times as Date,
  * and fields that only the service itself reads. Other services may write some of them; see docs/collections.md.
  */
-export interface ItemRecord extends Omit<ItemWithoutUrl, 'id' | 'createdAt' | 'updatedAt' | MaybeUnset> {
+export interface ItemRecord
+  extends
+    Omit<ItemWithoutUrl, 'id' | 'createdAt' | 'updatedAt' | 'boostExpiresAt' | MaybeUnset>,
+    Partial<Pick<ItemWithoutUrl, MaybeUnset>> {
   _id: Types.ObjectId;
   createdAt: Date;
   updatedAt: Date;
   boostExpiresAt?: Date | null;
-  deliveryTimeEstimate?: string | null;
-  brandTitle?: string | null;
-  sizeTitle?: string | null;
-  discount?: string | null;
   /** Hash of the create request, compared if an Idempotency-Key is used again. */
   requestHash: string;
   /** The terms that search looks up; see `searchTerms` in libs/items. A new item may get them after it is stored. */
@@ -28,8 +27,8 @@ export interface ItemRecord extends Omit<ItemWithoutUrl, 'id' | 'createdAt' | 'u
 /** The `searchVersion` of a new item that gets its terms after it is stored. */
 export const NOT_INDEXED = 0;
 
-/** Nullable fields that another service may also unset. */
-type MaybeUnset = 'boostExpiresAt' | 'deliveryTimeEstimate' | 'brandTitle' | 'sizeTitle' | 'discount';
+/** Nullable fields that another service may also unset, besides `boostExpiresAt`. */
+type MaybeUnset = 'deliveryTimeEstimate' | 'brandTitle' | 'sizeTitle' | 'discount';
 
 /** The stored fields of an item that the API returns. */
 export type StoredItem = Omit<ItemRecord, 'requestHash' | 'searchTerms' | 'searchVersion'>;
