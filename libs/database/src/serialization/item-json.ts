@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ITEM_FIELDS, type ItemWithoutUrl } from '@app/contracts';
-import { TimeoutError, TtlCache } from '@app/runtime';
+import { splitByBytes, TimeoutError, TtlCache } from '@app/runtime';
 import { mongo } from 'mongoose';
 import { BsonReader, UnexpectedBson } from './bson-reader.js';
 import { lapseOf, MalformedItem, toItem, toItemWithoutUrl } from './plain-item.js';
@@ -57,20 +57,17 @@ export async function itemsJson(
   onMalformed: (error: MalformedItem) => void,
 ): Promise<Buffer> {
   const parts: Uint8Array[] = [];
-  let turnBytes = 0;
-  for (const item of items) {
-    if (turnBytes > BYTES_PER_TURN) {
-      turnBytes = 0;
-      await nextTurn();
-      if (performance.now() > deadline) throw new TimeoutError('not serialized in time');
-    }
-    turnBytes += item.length;
-    try {
-      const json = cachedJson(item, view);
-      parts.push(parts.length === 0 ? BEGIN : SEPARATOR, json);
-    } catch (error) {
-      if (!(error instanceof MalformedItem)) throw error;
-      onMalformed(error);
+  for (const [turn, group] of splitByBytes(items, (item) => item.length, BYTES_PER_TURN).entries()) {
+    if (turn > 0) await nextTurn();
+    if (turn > 0 && performance.now() > deadline) throw new TimeoutError('not serialized in time');
+    for (const item of group) {
+      try {
+        const json = cachedJson(item, view);
+        parts.push(parts.length === 0 ? BEGIN : SEPARATOR, json);
+      } catch (error) {
+        if (!(error instanceof MalformedItem)) throw error;
+        onMalformed(error);
+      }
     }
   }
   return Buffer.concat(parts.length === 0 ? [BEGIN, END] : [...parts, END]);
