@@ -1,5 +1,4 @@
-export * from './administration/first-users.js';
-export * from './administration/replica-set.js';
+export * from './administration.js';
 export { areWritesRefused, isDatabaseUnavailable, isNotAllowed, reasonOf } from './connection/database-errors.js';
 export { checkMongodbUri, Database, NO_REPLICA_SET } from './connection/database.js';
 export { ItemsTooLarge } from './connection/find-items.js';

@@ -13,7 +13,7 @@ import { Database } from './database.js';
 import { isDatabaseUnavailable } from './database-errors.js';
 import { ItemsTooLarge } from './find-items.js';
 import type { ItemRecord } from '../item-record.js';
-import { initiateReplicaSet } from '../administration/replica-set.js';
+import { initiateReplicaSet } from '../administration.js';
 import { idOf } from '../serialization/item-json.js';
 import { ITEMS } from '../serialization/projection.js';
 

@@ -1,12 +1,19 @@
 import { ConfigError } from '@app/runtime';
 import { mongo } from 'mongoose';
-import { hasCode } from '../connection/database-errors.js';
-import { runAdminCommand } from './admin-command.js';
-import { initiateReplicaSet, type ReplicaSetMember } from './replica-set.js';
+import { hasCode } from './connection/database-errors.js';
 
 const UNAUTHORIZED = 13;
 const AUTHENTICATION_FAILED = 18;
+const ALREADY_INITIALIZED = 23;
 const USER_EXISTS = 51_003;
+const LIMITS = { serverSelectionTimeoutMS: 2000, socketTimeoutMS: 30_000 };
+
+/** The only member of a replica set, and the name of the set with which its mongod was started. */
+export interface ReplicaSetMember {
+  set: string;
+  /** `host:port` at which all clients reach it. */
+  host: string;
+}
 
 /** URIs with the names and passwords of users. */
 export interface FirstUsers {
@@ -14,6 +21,22 @@ export interface FirstUsers {
   admin: string;
   /** May use the database of its URI only. */
   service: string;
+}
+
+/**
+ * Initiates a replica set with a new mongod as its only member. Does nothing if that was done before.
+ *
+ * @param at where to connect to mongod
+ * @param done further error codes that say that it was done before
+ * @throws if mongod does not respond
+ */
+export async function initiateReplicaSet(
+  { set, host }: ReplicaSetMember,
+  at = host,
+  done: readonly number[] = [],
+): Promise<void> {
+  const command = { replSetInitiate: { _id: set, members: [{ _id: 0, host }] } };
+  await runAdminCommand(`mongodb://${at}/?directConnection=true`, command, [ALREADY_INITIALIZED, ...done]);
 }
 
 /**
@@ -55,5 +78,22 @@ function optionsOf(uri: string): mongo.MongoOptions {
     throw new ConfigError(
       'The URI of the administrator is not valid: it must be mongodb://user:password@host[:port]/database[?options]',
     );
+  }
+}
+
+/**
+ * Runs an administrative command on the servers of a URI. Ignores errors with one of the codes `done`, which mean that it
+ * was applied already.
+ *
+ * @throws if no server responds
+ */
+async function runAdminCommand(uri: string, command: mongo.Document, done: readonly number[]): Promise<void> {
+  const client = new mongo.MongoClient(uri, LIMITS);
+  try {
+    await client.db('admin').command(command);
+  } catch (error) {
+    if (!hasCode(error, ...done)) throw error;
+  } finally {
+    await client.close();
   }
 }
