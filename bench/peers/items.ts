@@ -8,7 +8,7 @@ import {
   type Item,
   type ItemStatus,
 } from '@app/contracts';
-import { newMongoId, type ItemRecord, type StoredItem, type TitleRecord } from '@app/database';
+import { newMongoId, type ItemRecord, type TitleRecord } from '@app/database';
 import { newItemRecord, searchTerms } from '@app/items';
 import type { mongo } from 'mongoose';
 
@@ -79,7 +79,7 @@ export function pageQuery(input: GetAllInput): PageQuery {
   return { filter, options: { sort: ORDER, skip: (page - 1) * limit, limit } };
 }
 
-export function toItem(record: StoredItem): Item {
+export function toItem(record: Omit<ItemRecord, 'requestHash'>): Item {
   const isActive = record.isBoosted && (!record.boostExpiresAt || record.boostExpiresAt > new Date());
   return {
     id: record._id.toHexString(),

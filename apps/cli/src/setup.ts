@@ -39,7 +39,7 @@ runCommand(USAGE, async (print) => {
     await validateWrites(schema, print);
     const highest = await new CounterRepository(database).raiseToHighestStored();
     print(`publicId sequence is at ${String(highest)} or above`);
-    await new SecretRepository(database).findOrCreate('idempotency');
+    await new SecretRepository(database).findOrCreate();
     const derived = await new SearchBackfill(new MaintenanceRepository(database)).run(new Date());
     print(`search terms are up to date (${String(derived)} items changed)`);
   });

@@ -29,6 +29,3 @@ export const NOT_INDEXED = 0;
 
 /** Nullable fields that another service may also unset, besides `boostExpiresAt`. */
 type MaybeUnset = 'deliveryTimeEstimate' | 'brandTitle' | 'sizeTitle' | 'discount';
-
-/** The stored fields of an item that the API returns. */
-export type StoredItem = Omit<ItemRecord, 'requestHash' | 'searchTerms' | 'searchVersion'>;

@@ -24,7 +24,7 @@ describe('the secret of a database', () => {
   });
 
   it('the secret of a database is the same for all callers, even if the first ones race', async () => {
-    const load = (): Promise<string> => new SecretRepository(database).findOrCreate('idempotency');
+    const load = (): Promise<string> => new SecretRepository(database).findOrCreate();
     const secrets = new Set(await Promise.all(Array.from({ length: 50 }, load)));
     expect(secrets.size).toBe(1);
     expect(await load()).toBe([...secrets][0]);
@@ -32,7 +32,7 @@ describe('the secret of a database', () => {
   });
 
   it('the secret of a database is long and random', async () => {
-    expect(await new SecretRepository(database).findOrCreate('idempotency')).toMatch(/^[\w-]{43}$/);
+    expect(await new SecretRepository(database).findOrCreate()).toMatch(/^[\w-]{43}$/);
   });
 });
 
@@ -63,13 +63,11 @@ describe('the secret of a replica set', () => {
     await Promise.all(others.map((member) => member.pause()));
     const ofOneMember = { upsert: true, writeConcern: { w: 1 } } as const;
     await direct.models.secrets.updateOne({ _id: 'idempotency' }, { value: 'of one member' }, ofOneMember);
-    const error: unknown = await new SecretRepository(direct)
-      .findOrCreate('idempotency')
-      .catch((reason: unknown) => reason);
+    const error: unknown = await new SecretRepository(direct).findOrCreate().catch((reason: unknown) => reason);
     expect(isDatabaseUnavailable(error)).toBe(true);
     for (const member of others) member.resume();
     await eventually(async () => {
-      expect(await new SecretRepository(database).findOrCreate('idempotency')).toMatch(/./);
+      expect(await new SecretRepository(database).findOrCreate()).toMatch(/./);
     }, 90_000);
   });
 });

@@ -4,42 +4,40 @@ import type { Database } from './connection/database.js';
 import { hasCode } from './connection/database-errors.js';
 import { DUPLICATE_KEY, DURABLE_WRITE } from './insert-each.js';
 
-/** What a secret is for. */
-export type SecretName = 'idempotency';
-
+const IDEMPOTENCY = { _id: 'idempotency' };
 const BYTES = 32;
 
-/** Secrets that all processes on one database share. */
+/** The secret of idempotency keys, which all processes on one database share. */
 export class SecretRepository {
-  private readonly known = new Map<SecretName, Promise<string>>();
+  private known: Promise<string> | undefined;
 
   constructor(private readonly database: Database) {}
 
   /**
-   * Returns the secret with this name, and creates it if there is none. A successful result is cached. All callers get
-   * the same value, even if they race to create it, because only a value that a majority of the replica set has stored
-   * is returned.
+   * Returns the secret, and creates it if there is none. A successful result is cached. All callers get the same value,
+   * even if they race to create it, because only a value that a majority of the replica set has stored is returned.
    *
    * @throws an error for which `isDatabaseUnavailable` returns true if MongoDB does not respond
    */
-  findOrCreate(name: SecretName): Promise<string> {
-    const secret = this.known.get(name) ?? this.load(name);
-    this.known.set(name, secret);
-    secret.catch(() => this.known.delete(name));
-    return secret;
+  findOrCreate(): Promise<string> {
+    this.known ??= this.load().catch((error: unknown) => {
+      this.known = undefined;
+      throw error;
+    });
+    return this.known;
   }
 
-  private async load(name: SecretName): Promise<string> {
-    const value = (await this.find(name)) ?? (await this.database.read(this.create(name)));
+  private async load(): Promise<string> {
+    const value = (await this.find()) ?? (await this.database.read(this.create()));
     if (value === undefined) throw new TimeoutError('the secret is not confirmed by a majority yet');
     return value;
   }
 
-  private async create(_id: SecretName): Promise<string | undefined> {
+  private async create(): Promise<string | undefined> {
     const value = randomBytes(BYTES).toString('base64url');
     try {
       await this.database.models.secrets.updateOne(
-        { _id },
+        IDEMPOTENCY,
         { $setOnInsert: { value } },
         { upsert: true, ...DURABLE_WRITE },
       );
@@ -47,11 +45,11 @@ export class SecretRepository {
       // Another process created it at the same time.
       if (!hasCode(error, DUPLICATE_KEY)) throw error;
     }
-    return this.find(_id);
+    return this.find();
   }
 
-  private async find(name: SecretName): Promise<string | undefined> {
-    const query = this.database.models.secrets.findById(name).readConcern('majority');
+  private async find(): Promise<string | undefined> {
+    const query = this.database.models.secrets.findOne(IDEMPOTENCY).readConcern('majority');
     return (await this.database.read(query.lean()))?.value;
   }
 }

@@ -274,7 +274,7 @@ export class ItemsService {
   }
 
   private async idForKey(sellerId: string, key: string): Promise<string> {
-    const secret = this.config.idempotencySecret ?? (await this.secrets.findOrCreate('idempotency'));
+    const secret = this.config.idempotencySecret ?? (await this.secrets.findOrCreate());
     return itemIdForKey(secret, sellerId, key);
   }
 

@@ -3,14 +3,14 @@ import { ITEM_FIELDS, ItemSchema } from '@app/contracts';
 import { TimeoutError } from '@app/runtime';
 import { mongo } from 'mongoose';
 import { itemJson, itemsJson } from './item-json.js';
-import type { StoredItem } from '../item-record.js';
+import type { ItemRecord } from '../item-record.js';
 import { type MalformedItem, toItemWithoutUrl } from './plain-item.js';
 
 const NOW = new Date('2026-11-21T12:00:00.000Z');
 const NO_DEADLINE = Infinity;
 const VIEW = { now: NOW, siteUrl: 'https://shop.example' };
 
-function stored(changes: object = {}): StoredItem {
+function stored(changes: object = {}): Omit<ItemRecord, 'requestHash'> {
   return {
     _id: new mongo.ObjectId('0123456789abcdef01234567'),
     publicId: 12,
