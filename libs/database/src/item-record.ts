@@ -27,5 +27,8 @@ export interface ItemRecord
 /** The `searchVersion` of a new item that gets its terms after it is stored. */
 export const NOT_INDEXED = 0;
 
-/** Nullable fields that another service may also unset, besides `boostExpiresAt`. */
+/**
+ * Nullable fields that a stored item may lack, because it was stored before they existed, or because another service has
+ * unset them. So may `boostExpiresAt`.
+ */
 type MaybeUnset = 'deliveryTimeEstimate' | 'brandTitle' | 'sizeTitle' | 'discount';

@@ -1,6 +1,18 @@
 import { Schema, type Connection, type InferSchemaType } from 'mongoose';
 import type { ItemRecord } from './item-record.js';
 
+/** An API key. Only this service writes these records. */
+export interface ApiKeyRecord {
+  /** SHA-256 of the key, in hexadecimal. */
+  _id: string;
+  /** The seller to whom it belongs. */
+  owner: string;
+  scopes: string[];
+  createdAt: Date;
+  expiresAt: Date;
+  revokedAt: Date | null;
+}
+
 /**
  * The order of every list: boosted items first, by score, then the newest. `publicId` is unique, which makes the order
  * total.
@@ -74,12 +86,9 @@ const counterSchema = new Schema({ _id: text, value: number }, options);
 
 const secretSchema = new Schema({ _id: text, value: text }, options);
 
-/** An API key. Only this service writes these records. */
-const apiKeySchema = new Schema(
+const apiKeySchema = new Schema<ApiKeyRecord>(
   {
-    /** SHA-256 of the key, in hexadecimal. */
     _id: text,
-    /** The seller to whom it belongs. */
     owner: text,
     scopes: { type: [String], required },
     createdAt: { type: Date, required },
@@ -89,7 +98,6 @@ const apiKeySchema = new Schema(
   options,
 );
 apiKeySchema.index({ owner: 1 });
-export type ApiKeyRecord = InferSchemaType<typeof apiKeySchema>;
 
 /** All collections of the service on one connection. */
 export type Models = ReturnType<typeof createModels>;

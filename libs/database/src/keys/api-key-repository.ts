@@ -90,6 +90,6 @@ export class ApiKeyRepository {
   }
 }
 
-function toApiKey({ _id, ...record }: ApiKeyRecord): ApiKey {
-  return { id: _id.slice(0, ID_LENGTH), ...record };
+function toApiKey({ _id, owner, scopes, createdAt, expiresAt, revokedAt }: ApiKeyRecord): ApiKey {
+  return { id: _id.slice(0, ID_LENGTH), owner, scopes, createdAt, expiresAt, revokedAt };
 }

@@ -9,6 +9,7 @@ const FAVOURITE = { itemId: new mongo.ObjectId(), createdAt: new Date(-1) };
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 const CHARACTERS = Array.from(`${LETTERS}=.~ /\n\u0000é`);
 
+const decimal = (text: string): mongo.Decimal128 => mongo.Decimal128.fromString(text);
 const ofList = (text: string): unknown => decodeCursor(LIST_POSITIONS, text);
 const ofFavourites = (text: string): unknown => decodeCursor(FAVOURITE_POSITIONS, text);
 /** They differ in length, and so in the bits that the last letter encodes. */
@@ -28,9 +29,7 @@ describe('a cursor', () => {
   });
 
   it('a cursor holds decimals exactly', () => {
-    const [boostScore, createdAt] = ['-0.1', '9.999999999999999999999999999999999E-6111'].map((text) =>
-      mongo.Decimal128.fromString(text),
-    ) as [mongo.Decimal128, mongo.Decimal128];
+    const [boostScore, createdAt] = [decimal('-0.1'), decimal('9.999999999999999999999999999999999E-6111')];
     const position = { ...POSITION, boostScore, createdAt };
     expect(decodeCursor(LIST_POSITIONS, encodeCursor(LIST_POSITIONS, position))).toEqual(position);
   });
@@ -58,12 +57,12 @@ describe('a cursor', () => {
   });
 
   it('a cursor holds the longest values of a position in at most 200 characters', () => {
-    const decimal = mongo.Decimal128.fromString('-9.999999999999999999999999999999999E-6111');
+    const longest = decimal('-9.999999999999999999999999999999999E-6111');
     const createdAt = '2026-01-01T00:00:02.123456789+01:00';
-    const position = { isBoosted: true, boostScore: decimal, createdAt, publicId: decimal };
-    const longest = encodeCursor(LIST_POSITIONS, position);
-    expect(longest).toMatch(/^[\w-]{1,200}$/);
-    expect(decodeCursor(LIST_POSITIONS, longest)).toEqual(position);
+    const position = { isBoosted: true, boostScore: longest, createdAt, publicId: longest };
+    const encoded = encodeCursor(LIST_POSITIONS, position);
+    expect(encoded).toMatch(/^[\w-]{1,200}$/);
+    expect(decodeCursor(LIST_POSITIONS, encoded)).toEqual(position);
   });
 
   const forged = (payload: Uint8Array): string => {
@@ -82,19 +81,27 @@ describe('a cursor', () => {
   it.each<[string, Uint8Array]>([
     ['empty', Buffer.alloc(0)],
     ['not BSON', Buffer.from('not BSON')],
-    ['of the first version', Buffer.from('[1,"list",true,1,1,1]')],
     ['cut off', serialize(POSITION).slice(0, -1)],
     ['a document without fields', serialize({})],
     ['a position without a number', serialize({ ...POSITION, publicId: undefined }, { ignoreUndefined: true })],
     ['a position whose number is null', serialize({ ...POSITION, publicId: null })],
     ['a position whose boost is a number', serialize({ ...POSITION, isBoosted: 1 })],
-    ['a position whose score is a text', serialize({ ...POSITION, boostScore: '1' })],
+    ['a position whose score is a string', serialize({ ...POSITION, boostScore: '1' })],
     ['a position whose score is a document', serialize({ ...POSITION, boostScore: {} })],
     ['a position whose score is infinite', serialize({ ...POSITION, boostScore: Infinity })],
-    ['a position whose time is no ISO 8601', serialize({ ...POSITION, createdAt: 'soon' })],
+    ['a position whose score is an infinite decimal', serialize({ ...POSITION, boostScore: decimal('Infinity') })],
+    ['a position whose score is the decimal NaN', serialize({ ...POSITION, boostScore: decimal('NaN') })],
+    ['a position whose number is too large', serialize({ ...POSITION, publicId: 2 ** 54 })],
+    [
+      'a position whose time is a timestamp',
+      serialize({ ...POSITION, createdAt: new mongo.Timestamp({ t: 1, i: 1 }) }),
+    ],
+    ['a position whose time is a reference', serialize({ ...POSITION, createdAt: { $ref: 'items', $id: 1 } })],
+    ['a position whose time is an operator', serialize({ ...POSITION, createdAt: { $gt: '' } })],
+    ['a position whose time is not ISO 8601', serialize({ ...POSITION, createdAt: 'soon' })],
     // The type of the field is 0x12 for a Long, and 0x09 for a date.
     [
-      'a position whose time is no Date',
+      'a position whose time is a date out of range',
       replaced({ ...POSITION, createdAt: mongo.Long.MAX_VALUE }, '\x12createdAt', '\x09createdAt'),
     ],
     [
@@ -103,6 +110,10 @@ describe('a cursor', () => {
     ],
   ])('a cursor is rejected if its payload is %s', (_, payload) => {
     expect(decodeCursor(LIST_POSITIONS, forged(payload))).toBeUndefined();
+  });
+
+  it('a cursor of the first version is rejected', () => {
+    expect(decodeCursor(LIST_POSITIONS, 'u1ZCYQ4vWzEsImxpc3QiLGZhbHNlLDAsMTc2NDAwMDAwMDAwMCwxMDAzXQ')).toBeUndefined();
   });
 
   it.each(['', 'A', cursor.slice(0, -1), cursor.slice(1), `${cursor}A`, `${cursor}=`, 'x'.repeat(100_000)])(

@@ -1,5 +1,5 @@
 import { mongo } from 'mongoose';
-import { lastInOrder, positionOf, type OptionalPosition } from './list-position.js';
+import { lastInOrder, LIST_POSITIONS, positionBefore, positionOf, type OptionalPosition } from './list-position.js';
 
 const at = (day: number, boostScore = 0): OptionalPosition => ({
   isBoosted: boostScore > 0,
@@ -37,9 +37,36 @@ describe('positionOf', () => {
   );
 
   it.each(['soon', '\u0001'.repeat(40), `2026-01-01T00:00:02.${'0'.repeat(40)}Z`, '', null, true, NaN])(
-    'positionOf returns undefined for %p, which is no time that a cursor can contain',
+    'positionOf returns undefined for %p, which is not a time that a cursor can contain',
     (createdAt) => {
       expect(position(createdAt)).toBeUndefined();
+    },
+  );
+
+  it.each([
+    ['infinite', mongo.Decimal128.fromString('Infinity')],
+    ['too large for a number', mongo.Decimal128.fromString('1E+400')],
+    ['not a number', mongo.Decimal128.fromString('NaN')],
+    ['not exact in JavaScript', mongo.Long.fromString('9007199254740993')],
+    ['larger than 2^53', 2 ** 53 + 2],
+    ['missing', undefined],
+  ])('positionOf returns undefined if the publicId is %s', (_, publicId) => {
+    const item = { ...fields, createdAt: new Date(0), publicId };
+    expect(positionOf(mongo.BSON.serialize(item, { ignoreUndefined: true }))).toBeUndefined();
+  });
+});
+
+describe('positionBefore', () => {
+  it.each([0, 7, -7, 1.5, 1e-9, 2 ** 53 - 1])(
+    'the position before one with the number %p has a larger number',
+    (number) => {
+      const position = { isBoosted: false, boostScore: 0, createdAt: new Date(0), publicId: number };
+      const before = positionBefore(position);
+      expect(before).toEqual({ ...position, publicId: before.publicId });
+      expect(before.publicId).toBeGreaterThan(number);
+      // No integer lies between.
+      expect(before.publicId).toBeLessThanOrEqual(Math.floor(number) + 1);
+      expect(LIST_POSITIONS.toPosition(before)).toEqual(before);
     },
   );
 });

@@ -1,5 +1,4 @@
 import { mongo } from 'mongoose';
-import { LIST_ORDER } from '../models.js';
 import { valuesOf, type RawItem } from '../serialization/item-json.js';
 import { ISO_TIME, toNumber } from '../serialization/plain-item.js';
 import type { PositionKind } from './list-cursor.js';
@@ -20,16 +19,16 @@ export type OptionalPosition = Pick<ListPosition, 'isBoosted' | 'boostScore' | '
 
 export const POSITION_FIELDS = { _id: 0, isBoosted: 1, boostScore: 1, createdAt: 1, publicId: 1 } as const;
 
+/** From here on, JavaScript skips integers, so that no position directly precedes another. No valid Item has more. */
+const LARGEST_NUMBER = 2 ** 53;
+
 /** Positions in lists, whose fields another service may have written. */
 export const LIST_POSITIONS: PositionKind<ListPosition> = {
   name: 'list',
-  toPosition: ({ isBoosted, ...document }) => {
-    const [boostScore, publicId] = [orderedNumber(document['boostScore']), orderedNumber(document['publicId'])];
-    const createdAt = orderedTime(document['createdAt']);
-    return typeof isBoosted === 'boolean' &&
-      boostScore !== undefined &&
-      createdAt !== undefined &&
-      publicId !== undefined
+  toPosition: ({ isBoosted, boostScore: score, createdAt: time, publicId: number }) => {
+    const [boostScore, createdAt, publicId] = [orderedNumber(score), orderedTime(time), orderedNumber(number)];
+    if (publicId === undefined || Math.abs(Number(publicId)) > LARGEST_NUMBER) return undefined;
+    return typeof isBoosted === 'boolean' && boostScore !== undefined && createdAt !== undefined
       ? { isBoosted, boostScore, createdAt, publicId }
       : undefined;
   },
@@ -37,14 +36,16 @@ export const LIST_POSITIONS: PositionKind<ListPosition> = {
 
 /** Returns the position of an item, or undefined if another service has written values that do not form one. */
 export function positionOf(item: RawItem): ListPosition | undefined {
-  const [isBoosted, boostScore, createdAt, publicId] = valuesOf(item, Object.keys(LIST_ORDER));
-  return LIST_POSITIONS.toPosition({ isBoosted, boostScore, createdAt, publicId });
+  const names = ['isBoosted', 'boostScore', 'createdAt', 'publicId'] as const;
+  const values = valuesOf(item, names);
+  return LIST_POSITIONS.toPosition(Object.fromEntries(names.map((name, index) => [name, values[index]])));
 }
 
 /** Returns a position that this one directly follows. Their numbers are so close that no other document lies between. */
 export function positionBefore(position: ListPosition): ListPosition {
   const publicId = Number(position.publicId);
-  return { ...position, publicId: publicId + Math.max(Math.abs(publicId), 1) * Number.EPSILON };
+  const before = publicId + Math.max(Math.abs(publicId), 1) * Number.EPSILON;
+  return { ...position, publicId: Math.min(before, LARGEST_NUMBER) };
 }
 
 /** Returns the index of the position that comes last in list order. Of equal positions, it returns the first. */
@@ -70,9 +71,9 @@ function orderedTime(stored: unknown): ListPosition['createdAt'] | undefined {
   return orderedNumber(stored);
 }
 
-/** Returns a stored number as the index orders it. No range begins after NaN. */
+/** Returns a stored number as the index orders it. */
 function orderedNumber(stored: unknown): OrderedNumber | undefined {
   const number = toNumber(stored);
   if (!(stored instanceof mongo.Decimal128) || Number.isSafeInteger(number)) return number;
-  return Number.isNaN(Number(stored)) ? undefined : stored;
+  return Number.isFinite(Number(stored)) ? stored : undefined;
 }

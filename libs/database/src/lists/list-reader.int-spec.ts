@@ -13,6 +13,7 @@ import { profile, type ProfiledQuery } from '../../../../test/support/profile.js
 import type { Database } from '../connection/database.js';
 import { idOf } from '../serialization/item-json.js';
 import type { ItemRecord } from '../item-record.js';
+import { LIST_ORDER } from '../models.js';
 import { ItemRepository, type PageRequest } from '../item-repository.js';
 import type { ItemFilter } from './list-query.js';
 import type { ItemPage } from './list-reader.js';
@@ -23,6 +24,14 @@ interface FoundPage {
   nextAfter: string | undefined;
 }
 
+const decimals = (...texts: string[]): mongo.Decimal128[] => texts.map((text) => mongo.Decimal128.fromString(text));
+/** Numbers that other services may store in fields by which lists are sorted. */
+const ODD_NUMBERS = {
+  fractions: [1.5, 0.1, -1.5, ...decimals('1.25', '1.0000000000000001', '0.1', '0.1234567890123456789')],
+  infinite: decimals('Infinity', '1E+400', '-Infinity', 'NaN'),
+  // Only the last one is a number of JavaScript between whose neighbours there are no other integers.
+  inexact: ['9007199254740993', '9007199254740992', '9007199254740990'].map((text) => mongo.Long.fromString(text)),
+};
 const UNCHECKED = { bypassDocumentValidation: true };
 const ITEMS = 1600;
 const LIMIT = 20;
@@ -239,6 +248,35 @@ describe('ListReader.findPage', () => {
     const second = await findPage(repository, { categoryId }, { after: first?.nextAfter ?? '', limit: 2 });
     reading.mockRestore();
     expect(second?.items.map(idOf)).toEqual([item._id.toHexString()]);
+  });
+
+  it.each<[string, number, (keyof typeof ODD_NUMBERS)[]]>([
+    ['publicId', 11, ['fractions', 'infinite', 'inexact']],
+    ['boostScore', 12, ['fractions', 'infinite']],
+  ])('a walk ends and contains each item once if others have an odd %s', async (field, categoryId, kinds) => {
+    const createdAt = new Date(0);
+    const isBoosted = field === 'boostScore';
+    const numbers: unknown[] = [5, 0, ...kinds.flatMap<unknown>((kind) => ODD_NUMBERS[kind])];
+    const { collection } = database.models.items;
+    await collection.insertMany(
+      numbers.map((number) => ({ ...record({ categoryId, createdAt, isBoosted }), [field]: number })),
+    );
+    const inOrder = (await collection.find({ categoryId }).sort(LIST_ORDER).toArray()) as mongo.Document[];
+    const hasPosition = inOrder.map((item) => Math.abs(Number(item[field])) <= Number.MAX_SAFE_INTEGER);
+    const expected = inOrder.filter((_, index) => hasPosition[index]).map(({ _id }) => String(_id));
+    const repository = new ItemRepository(database);
+    for (const limit of [1, 2, 3, 100]) {
+      let page = await findPage(repository, { categoryId }, { skip: 0, limit });
+      const walked = [...(page?.items ?? [])];
+      for (let pages = 1; page?.nextAfter !== undefined && pages < numbers.length; pages += 1) {
+        page = await findPage(repository, { categoryId }, { after: page.nextAfter, limit });
+        walked.push(...(page?.items ?? []));
+      }
+      expect(page?.nextAfter).toBeUndefined();
+      const ids = walked.map(idOf);
+      expect(ids).toEqual([...new Set(ids)]);
+      expect(ids.filter((id) => expected.includes(id))).toEqual(expected);
+    }
   });
 
   it('pages by number contain each item once if an item has an array in place of its time', async () => {

@@ -58,8 +58,10 @@ export async function itemsJson(
 ): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   for (const [turn, group] of splitByBytes(items, (item) => item.length, BYTES_PER_TURN).entries()) {
-    if (turn > 0) await nextTurn();
-    if (turn > 0 && performance.now() > deadline) throw new TimeoutError('not serialized in time');
+    if (turn > 0) {
+      await nextTurn();
+      if (performance.now() > deadline) throw new TimeoutError('not serialized in time');
+    }
     for (const item of group) {
       try {
         const json = cachedJson(item, view);
