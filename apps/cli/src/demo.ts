@@ -20,7 +20,7 @@ runCommand('usage: demo', async (print) => {
   await withDatabase(print, DATABASE_STARTS_WITHIN_MS, async (database) => {
     const catalogues = new CatalogueRepository(database);
     if (!(await catalogues.isEmpty())) {
-      print('there are items, categories, brands or conditions already, so the demo catalogue is not loaded');
+      print('there are items, categories, brands or conditions already, so the demo catalogue is left out');
       return;
     }
     const catalogue = await toRecords(new CounterRepository(database));
